@@ -32,13 +32,14 @@ ODD_NAMES = [
 names = st.sampled_from(ODD_NAMES) | st.text(max_size=6)
 small = st.integers(-9, 9)
 element_types = st.sampled_from(list(BY_NAME.values()))
+CALLS = ["floor", "mod", "mul", "min", "max", "less", "equal"]
 
 linear_dims = st.recursive(
     names.map(dims.name) | st.integers(0, 9),
     lambda inner: (
         st.tuples(inner, inner).map(lambda pair: pair[0] + pair[1])
         | st.tuples(inner, small).map(lambda pair: pair[0] * pair[1])
-        | st.tuples(st.sampled_from(["floor", "mod", "mul", "min", "max"]), inner, inner).map(lambda c: dims.call(*c))
+        | st.tuples(st.sampled_from(CALLS), inner, inner).map(lambda c: dims.call(*c))
     ),
     max_leaves=6,
 )

@@ -37,6 +37,8 @@ def combine(operation: str, a: Formula, b: Formula) -> Formula:
         "mod": lambda: call("mod", a.dim, b.dim),
         "min": lambda: call("min", a.dim, b.dim),
         "max": lambda: call("max", a.dim, b.dim),
+        "less": lambda: call("less", a.dim, b.dim),
+        "equal": lambda: call("equal", a.dim, b.dim),
     }[operation]()
     compute = {
         "+": lambda x, y: x + y,
@@ -46,6 +48,8 @@ def combine(operation: str, a: Formula, b: Formula) -> Formula:
         "mod": lambda x, y: x % y,
         "min": min,
         "max": max,
+        "less": lambda x, y: int(x < y),
+        "equal": lambda x, y: int(x == y),
     }[operation]
     return Formula(dim, lambda sizes: compute(a.value(sizes), b.value(sizes)))
 
@@ -56,10 +60,11 @@ def leaf(part: Any) -> Formula:
     return Formula(dims.name(part), lambda sizes: sizes[part])
 
 
+OPERATIONS = ["+", "-", "*", "floor", "mod", "min", "max", "less", "equal"]
 leaves = (st.sampled_from("NMK") | st.integers(-4, 6)).map(leaf)
 formulas = st.recursive(
     leaves,
-    lambda inner: st.builds(combine, st.sampled_from(["+", "-", "*", "floor", "mod", "min", "max"]), inner, inner),
+    lambda inner: st.builds(combine, st.sampled_from(OPERATIONS), inner, inner),
     max_leaves=7,
 )
 
@@ -138,6 +143,7 @@ def test_normal_form_is_stable(formula: Formula) -> None:
         ((N + 1) * (M + 1), "mul(M+1, N+1)"),
         (call("min", N, M, 3), "min(3, M, N)"),
         (call("max", N - 1, 0), "max(0, N-1)"),
+        (1 - call("less", N, M * 2), "-less(N, 2*M)+1"),
         (UNKNOWN, "?"),
     ],
 )
@@ -168,6 +174,9 @@ def test_form_is_written_so(dim: Dim, text: str) -> None:
         (call("min", N, N + 1), N),
         (call("max", N, N + 1, N - 2), N + 1),
         (call("max", 2, 7, 5), 7),
+        (call("less", N, N + 1), 1),
+        (call("equal", N + 1, N), 0),
+        (call("less", 3, 3), 0),
         (call("floor", 7, -2), -4),
         (call("mod", 7, -2), -1),
         (dims.product([]), 1),

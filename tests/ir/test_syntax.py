@@ -43,7 +43,7 @@ FAULTS = [
     ),
     (
         "%y: float32[ceil(N, 2)] = Neg(%x)",
-        "line 2, column 15: 'ceil' is no function of lengths\n  fix: use floor, mod, mul, min, max",
+        "line 2, column 15: 'ceil' is no function of lengths\n  fix: use floor, mod, less, equal, mul, min, max",
     ),
     (
         "%y: float32[floor(N)] = Neg(%x)",
@@ -93,6 +93,8 @@ DIMS = [
     ("mod(7, 2)", "1"),
     ("min(3, 5, 2)", "2"),
     ("max(N, N)", "N"),
+    ("less(N, N+1)", "1"),
+    ("1-equal(N, 4)", "-equal(N, 4)+1"),
     ("mul(2, N)", "2*N"),
     ("mul(N, M)", "mul(M, N)"),
     ('"N"', "N"),

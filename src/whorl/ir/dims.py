@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class Call(Struct, frozen=True, dict=True):
-    """An atom that is not a name: `floor`, `mod`, `min`, `max` or `mul` of dims."""
+    """An atom that is not a name: `floor`, `mod`, `min`, `max` or `mul` of dims; `less` and `equal` are 1 or 0."""
 
     kind: str
     args: tuple[Dim, ...]
@@ -145,7 +145,10 @@ def name(text: str) -> Linear:
 
 
 def call(kind: str, *args: Dim) -> Dim:
-    """`floor(a/b)`, `mod(a, b)`, `min(...)`, `max(...)` or `mul(a, b)`, evaluated as far as it is known."""
+    """`floor(a/b)`, `mod(a, b)`, `min(...)`, `max(...)`, `mul(a, b)`, or whether `less(a, b)` or `equal(a, b)`.
+
+    Evaluated as far as it is known.
+    """
     if any(arg is UNKNOWN for arg in args):
         return UNKNOWN
     numbers = tuple(arg for arg in args if isinstance(arg, int))
@@ -166,6 +169,8 @@ def call(kind: str, *args: Dim) -> Dim:
             return _extreme(kind, args)
         case ("mul", _):
             return _product(args)
+        case (("less" | "equal"), (a, b)) if isinstance(gap := a - b, int):
+            return _evaluate(kind, (gap, 0))
         case _:
             pass
     return _bounded(Linear(((Call(kind, args), 1),)))
@@ -181,6 +186,10 @@ def _evaluate(kind: str, args: tuple[int, ...]) -> Dim:
             return product(args)
         case "min":
             return min(args)
+        case "less":
+            return int(args[0] < args[1])
+        case "equal":
+            return int(args[0] == args[1])
         case _:
             return max(args)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -30,15 +30,19 @@ class Inference:
 
     Within one run the types of loop arguments only ever widen, so that nested fixpoints end after
     a number of steps that grows with the depth and the ranks, not with their product.
+
+    `lengths` are those of names in one run; what they decide of types, `decisions` says for the nodes that ask.
     """
 
-    def __init__(self, used_names: Iterable[str] = ()) -> None:
+    def __init__(self, used_names: Iterable[str] = (), lengths: Mapping[str, int] | None = None) -> None:
         self.used: set[str] = set(used_names)
         self.counts: dict[str, int] = {}
         self.owners: dict[str, Value] = {}
         self.visited: set[Node] = set()
         self.problems: list[str] = []
         self.ill_typed: set[Node] = set()
+        self.lengths = lengths or {}
+        self.decisions: dict[Node, tuple[Linear, bool]] = {}
         self.depth = 0
 
     def region(self, region: Region) -> None:
@@ -85,6 +89,22 @@ class Inference:
         fresh = node not in self.visited
         self.visited.add(node)
         return fresh
+
+    def decide(self, node: Node, condition: Fact) -> bool | None:
+        """A condition that is not known, where the lengths of the run decide it; the node's decision until it asks
+        again."""
+        self.decisions.pop(node, None)
+        if not self.lengths or condition.known is None or condition.known.size != 1:
+            return None
+        form = condition.known.flat[0]
+        if not isinstance(form, Linear) or not dims.names_in(form) <= self.lengths.keys():
+            return None
+        try:
+            answer = bool(dims.evaluate(form, self.lengths))
+        except ValueError:
+            return None
+        self.decisions[node] = form, answer
+        return answer
 
     def _types(self, node: Node) -> tuple[Type, ...]:
         try:

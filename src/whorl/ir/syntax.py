@@ -19,8 +19,8 @@ from whorl.ir.types import UNRANKED, AnyShape, MapType, OptionalType, SequenceTy
 _VALUE = re.compile(rf'%(?P<hint>{HINT_FORM}|".*")(?:~0*(?P<number>[0-9]+))?')
 _DIGITS = 20
 _LARGEST = 1 << 63
-_DIVISIONS = ("floor", "mod")
-_CALLS = (*_DIVISIONS, "mul", "min", "max")
+_OF_TWO = ("floor", "mod", "less", "equal")
+_CALLS = (*_OF_TWO, "mul", "min", "max")
 
 
 class Name(Struct, frozen=True):
@@ -249,7 +249,7 @@ class Syntax:
         token, *arguments = items
         if token not in _CALLS:
             raise LoadError(f"{str(token)!r} is no function of lengths", location_of(token), f"use {', '.join(_CALLS)}")
-        if token in _DIVISIONS and len(arguments) != 2:
+        if token in _OF_TWO and len(arguments) != 2:
             raise LoadError(f"{token} takes 2 lengths, not {len(arguments)}", location_of(token))
         result = dims.call(str(token), *arguments)
         if _is_huge(result):

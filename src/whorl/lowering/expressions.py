@@ -110,6 +110,8 @@ class Expressions:
                 return self._floor(*args)
             case "mod":
                 return self.sub(args[0], self.mul(self._floor(*args), args[1]))
+            case "less" | "equal" as kind:
+                return self.cast(self.compare("lt" if kind == "less" else "eq", *args), INT64)
             case kind:
                 return reduce(lambda x, y: self.apply(kind, x, y), args)
 

@@ -27,9 +27,9 @@ class GraphProgram(Struct, frozen=True):
     are the same in every run; the outputs, those in `grown` left out, which lie in memory that grows. `arena` says
     where scratch buffers begin. The first scalars are the lengths of inputs that have `names`, then `forms` over them.
     `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers. The pairs of
-    `agreeing` are lengths that must be the same, those of `positive` must not be 0. `sequences` are results that are
-    sequences: the output where one begins, and how many outputs are its elements; None where they are its rows, as
-    those of an input are.
+    `agreeing` are lengths that must be the same, those of `positive` must not be 0. `decisions` are conditions over
+    lengths, each with the answer that the program is made for. `sequences` are results that are sequences: the output
+    where one begins, and how many outputs are its elements; None where they are its rows, as those of an input are.
     """
 
     program: Program
@@ -45,6 +45,7 @@ class GraphProgram(Struct, frozen=True):
     agreeing: tuple[tuple[Dim, Dim], ...] = ()
     positive: tuple[Dim, ...] = ()
     sequences: tuple[tuple[int, int | None], ...] = ()
+    decisions: tuple[tuple[Dim, bool], ...] = ()
 
     def fits(self, lengths: Mapping[str, int]) -> bool:
         """Whether the program is made for runs where names are these lengths."""
@@ -52,6 +53,13 @@ class GraphProgram(Struct, frozen=True):
             numbers = [(dims.evaluate(a, lengths), dims.evaluate(b, lengths)) for a, b in self.agreeing]
             return all(a == b for a, b in numbers) and all(dims.evaluate(n, lengths) > 0 for n in self.positive)
         except ValueError:  # what is divided by a length that is 0 is no length
+            return False
+
+    def decides_alike(self, lengths: Mapping[str, int]) -> bool:
+        """Whether runs where names are these lengths take the branches that the program has."""
+        try:
+            return all(bool(dims.evaluate(form, lengths)) == answer for form, answer in self.decisions)
+        except ValueError:
             return False
 
     def scalars(self, lengths: Mapping[str, int]) -> dict[Expr, int]:

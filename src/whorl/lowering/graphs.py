@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program
 from whorl.lowering.arena import plan_arena, swapped_pairs, used_buffers
+from whorl.lowering.branches import known_answers, take_branches
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
@@ -76,20 +77,23 @@ def lower_graph(
     most_trips: int = MOST_TRIPS,
     most_statements: int | None = None,
     takes_lengths: bool = False,
+    lengths: Mapping[str, int] | None = None,
 ) -> GraphProgram:
     """The kernel program of a region for arguments of these types; their known elements hold in every run.
 
     `takes_lengths`: who runs it computes `forms`, and gives memory for what has lengths over the arguments' names;
-    else that grows while it runs. Nodes on constants run here, once for all programs that share `folded`. A loop whose
+    else that grows while it runs. `lengths` are those of names in one run: branches are left out that no run takes for
+    which they decide the same. Nodes on constants run here, once for all programs that share `folded`. A loop whose
     length only the run knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the
     region's own node, where something has no native form, TooLong where there are more than `most_statements`;
     TypeRuleError where inference refuses the region.
     """
+    special = clone_region(region)
+    origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
     with contained():
-        special = specialised(region, arguments)
+        decisions = _specialise(special, arguments, lengths, origins)
     pairs = zip(special.arguments, arguments, strict=True)
     counts = {v: lengths_of(tensor(fact))[0] for v, fact in pairs if isinstance(v.type, SequenceType)}
-    origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
     try:
         with contained():
             read_parts(special)
@@ -99,25 +103,30 @@ def lower_graph(
             _fold(special, folded or Folded())
             remove_unused_nodes(special)
             graph = _lower(special, counts, most_trips, most_statements, takes_lengths)
-            return replace(graph, sequences=sequences) if sequences else graph
+            return replace(graph, sequences=sequences, decisions=tuple(decisions.items()))
     except Unsupported as reason:
         result = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(result[0] if result else None) from None
 
 
-def specialised(region: Region, arguments: Sequence[Fact]) -> Region:
-    """A copy of a region typed for these arguments."""
-    special = clone_region(region)
-    for value, fact in zip(special.arguments, arguments, strict=True):
+def _specialise(
+    region: Region, arguments: Sequence[Fact], lengths: Mapping[str, int] | None, origins: dict[Value, Node]
+) -> dict[Dim, bool]:
+    """Type a region for these arguments; returns the conditions that the lengths of a run have decided for it."""
+    for value, fact in zip(region.arguments, arguments, strict=True):
         is_sequence = isinstance(value.type, SequenceType)
         value.type, value.known = element_type(fact.type) if is_sequence else fact.type, fact.known
-    inference = Inference()
-    inference.region(special)
-    while type_empty_sequences(special):
-        inference = Inference()
-        inference.region(special)
-    set_aside(inference.ill_typed)
-    return special
+    decisions: dict[Dim, bool] = {}
+    while True:
+        inference = Inference(lengths=lengths)
+        inference.region(region)
+        answers = {} if lengths is None else known_answers(region)
+        answers |= {node: answer for node, (_, answer) in inference.decisions.items()}
+        if not answers and not type_empty_sequences(region):
+            set_aside(inference.ill_typed)
+            return decisions
+        decisions.update(inference.decisions.values())
+        take_branches(region, answers, origins)
 
 
 def _fold(region: Region, folded: Folded) -> None:

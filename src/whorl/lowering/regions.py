@@ -42,7 +42,7 @@ from whorl.lowering.storage import (
     snapshot,
     snapshot_element,
 )
-from whorl.ops.control.flow import If, Loop, Scanned
+from whorl.ops.control.flow import If, Loop, Scanned, known_bool
 from whorl.ops.elementwise.arithmetic import Identity
 
 
@@ -175,17 +175,26 @@ def _constant(array: np.ndarray, value: Value, k: KernelBuilder) -> View:
 
 
 def _lower_if(node: Node, env: dict[Value, View], k: KernelBuilder) -> list[View]:
-    condition, *captured = node.inputs
+    condition = node.inputs[0]
     assert condition is not None
+    answer = known_bool(condition)
+    if answer is not None:
+        return _lower_branch(node, 0 if answer else 1, env, k)
     types = [memory_type(v, k) for v in node.outputs]
     storages = [_result_storage(t, k) for t in types]
     when = When(k.let(first_element(env[condition], k)))
-    for n, (region, block) in enumerate(zip(node.regions, (when.then, when.other), strict=True)):
-        inner = {a: env[v] for a, v in zip(region.arguments, captured, strict=True) if v is not None}
-        with k.into(block), k.failing_at(node.title, (*k.around, (region_title(node, n), None))):
-            _store_results(lower_region(region, inner, k), storages, k)
+    for n, block in enumerate((when.then, when.other)):
+        with k.into(block):
+            _store_results(_lower_branch(node, n, env, k), storages, k)
     k.block.append(when)
     return [_view_of_storage(storage, t, k) for storage, t in zip(storages, types, strict=True)]
+
+
+def _lower_branch(node: Node, number: int, env: dict[Value, View], k: KernelBuilder) -> list[View]:
+    region, captured = node.regions[number], node.inputs[1:]
+    inner = {a: env[v] for a, v in zip(region.arguments, captured, strict=True) if v is not None}
+    with k.failing_at(node.title, (*k.around, (region_title(node, number), None))):
+        return lower_region(region, inner, k)
 
 
 def _result_storage(type: TensorType, k: KernelBuilder) -> Var | Buffer | GrowableBuffers:

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 from evaluation import listed, shaped
-from named_dims import N, known_of
+from named_dims import M, N, check_has, known_of
 
 from whorl.errors import TypeRuleError
-from whorl.ir.dims import UNKNOWN
+from whorl.ir.dims import UNKNOWN, call
+from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.logic import And, BitShift, BitwiseNot, Not, Or, Xor
 
 NO, YES = False, True
@@ -31,6 +32,18 @@ def test_answers_no_one_knows_are_followed_where_the_other_decides():
     assert known_of(Or(), open_, closed) == [None, YES]
     assert known_of(Not(), open_) is None
     assert known_of(Xor(), closed, closed) == [NO, NO]
+
+
+def test_truth_of_dims_is_a_form_over_them():
+    a, b = call("less", N, M), call("equal", N, 4)
+    x, y = listed(a, a, a, dtype=bool), listed(YES, b, NO, dtype=bool)
+    assert known_of(And(), x, y) == [a, call("min", a, b), NO]
+    assert known_of(Or(), x, y) == [YES, call("max", a, b), a]
+    assert known_of(Not(), x) == [1 - a] * 3
+    for op in (And(), Or(), Xor()):
+        assert check_has(op, x, y) == 25
+    assert known_of(Cast(np.dtype(bool)), listed(N, N + 1, a)) == [1 - call("equal", N, 0), YES, a]
+    assert check_has(Cast(np.dtype(bool)), listed(N, N + 1, a)) == 25
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.int16, np.int32, np.int64])

@@ -38,6 +38,8 @@ class If(Op, frozen=True):
         if len(then) != len(other):
             raise TypeRuleError(f"then_branch gives {len(then)} values, else_branch {len(other)}")
         predicate = None if condition is None else known_bool(condition)
+        if predicate is None and condition is not None and [v.type for v in then] != [v.type for v in other]:
+            predicate = inference.decide(node, condition)
         if predicate is not None:
             return tuple(escape(value.type, visible) for value in (then if predicate else other))
         return tuple(

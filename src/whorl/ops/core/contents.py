@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from whorl.errors import RunError
+from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear, Unknown
 from whorl.ir.dtypes import BOOL, INT32, INT64
 from whorl.ir.types import Fact, tensor
@@ -14,6 +15,7 @@ from whorl.ops.movement.lengths import bounds
 
 _SYMBOLIC = frozenset((INT32, INT64, BOOL))
 """The element types in which a dim is taken to fit."""
+_TRUTHS = {(0, 0), (0, 1), (1, 1)}
 _LARGEST = 1 << 62
 """Coefficients beyond this could wrap; such a form is dropped."""
 
@@ -47,18 +49,28 @@ def is_dim(element: object) -> bool:
     return isinstance(element, (Linear, Unknown))
 
 
-def proved_less(a: Dim, b: Dim) -> bool | Unknown:
-    """Whether `a < b`, UNKNOWN where neither answer is proved."""
+def is_less(a: Dim, b: Dim) -> Dim:
+    """Whether `a < b`: a bool where it is proved, else a form that is 1 or 0."""
     low, high = bounds(b - a)
-    return True if low > 0 else False if high <= 0 else UNKNOWN
+    return True if low > 0 else False if high <= 0 else dims.call("less", a, b)
 
 
-def proved_equal(a: Dim, b: Dim) -> bool | Unknown:
-    """Whether `a == b`, UNKNOWN where neither answer is proved."""
+def is_equal(a: Dim, b: Dim) -> Dim:
+    """Whether `a == b`: a bool where it is proved, else a form that is 1 or 0."""
     low, high = bounds(a - b)
     if low > 0 or high < 0:
         return False
-    return True if low == high else UNKNOWN
+    return True if low == high else dims.call("equal", a, b)
+
+
+def is_true(a: Dim) -> Dim:
+    """Whether a number is not 0."""
+    return a if bounds(a) in _TRUTHS else negate(is_equal(a, 0))
+
+
+def negate(truth: Dim) -> Dim:
+    """The other truth value."""
+    return not truth if isinstance(truth, int) else 1 - truth
 
 
 def _known(fact: Fact) -> np.ndarray:
@@ -83,7 +95,9 @@ def _wrap(value: Dim, dtype: np.dtype) -> Dim:
     if isinstance(value, Linear):
         numbers = (value.constant, *(k for _, k in value.terms))
         return value if all(abs(n) < _LARGEST for n in numbers) else UNKNOWN
-    if isinstance(value, Unknown) or dtype == BOOL:
+    if isinstance(value, Unknown):
         return value
+    if dtype == BOOL:
+        return bool(value)
     low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
     return (int(value) - low) % (int(high) - int(low) + 1) + int(low)

@@ -31,6 +31,7 @@ from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import Elementwise
+from whorl.ops.core.contents import is_true
 from whorl.ops.elementwise.conversion import FLOAT8E8M0, ROUND_MODES, SATURATING, convert
 
 UINT8 = BY_NAME["uint8"]
@@ -75,7 +76,7 @@ class Cast(Elementwise, frozen=True):
         return k.cast(x, self.to)
 
     def of_dims(self, x: Dim) -> Dim:
-        return x if self.to in (INT32, INT64) else UNKNOWN
+        return x if self.to in (INT32, INT64) else is_true(x) if self.to == BOOL else UNKNOWN
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x, dtype = inputs[0], tensor(result).dtype

@@ -9,14 +9,14 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim, Unknown
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import BOOL, BY_NAME, name_of
 from whorl.ir.intervals import TRUTH, Interval, Intervals, truth, union
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, Elementwise, Predicate, broadcast_shapes, same_dtype
-from whorl.ops.core.contents import proved_equal, proved_less
+from whorl.ops.core.contents import is_equal, is_less, negate
 from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.movement.lengths import at_most
 
@@ -34,7 +34,7 @@ class Equal(Predicate, frozen=True):
         return k.compare("eq", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return proved_equal(x, y)
+        return is_equal(x, y)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x, y = inputs
@@ -57,7 +57,7 @@ class Less(Predicate, frozen=True):
         return k.compare("lt", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return proved_less(x, y)
+        return is_less(x, y)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return _is_less(inputs[0], inputs[1], operands[1])
@@ -75,7 +75,7 @@ class LessOrEqual(Predicate, frozen=True):
         return k.compare("le", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return _negate(proved_less(y, x))
+        return negate(is_less(y, x))
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return _is_at_most(inputs[0], inputs[1])
@@ -93,7 +93,7 @@ class Greater(Predicate, frozen=True):
         return k.compare("gt", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return proved_less(y, x)
+        return is_less(y, x)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return _is_less(inputs[1], inputs[0], operands[0])
@@ -111,14 +111,10 @@ class GreaterOrEqual(Predicate, frozen=True):
         return k.compare("ge", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return _negate(proved_less(x, y))
+        return negate(is_less(x, y))
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         return _is_at_most(inputs[1], inputs[0])
-
-
-def _negate(proof: bool | Unknown) -> bool | Unknown:
-    return UNKNOWN if isinstance(proof, Unknown) else not proof
 
 
 class IsNaN(Predicate, frozen=True):
@@ -172,7 +168,7 @@ class Where(Elementwise, frozen=True):
         return k.select(condition, x, y)
 
     def of_dims(self, condition: Dim, x: Dim, y: Dim) -> Dim:
-        if condition is UNKNOWN:
+        if not isinstance(condition, bool):
             return x if dims.equal(x, y) else UNKNOWN
         return x if condition else y
 

@@ -7,14 +7,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.errors import TypeRuleError
-from whorl.ir.dims import UNKNOWN, Dim
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL
 from whorl.ir.intervals import Interval, Intervals, truth
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import Elementwise
+from whorl.ops.core.contents import is_equal, negate
 from whorl.ops.elementwise.arithmetic import WHOLE
+from whorl.ops.movement.lengths import maximum, minimum
 
 _BOOL_ONLY = frozenset((BOOL,))
 
@@ -32,7 +34,7 @@ class And(Elementwise, frozen=True):
         return k.apply("and", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return False if x is False or y is False else UNKNOWN
+        return False if x is False or y is False else minimum(x, y)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         known = _known_truths(inputs)
@@ -58,7 +60,7 @@ class Or(Elementwise, frozen=True):
         return k.apply("or", x, y)
 
     def of_dims(self, x: Dim, y: Dim) -> Dim:
-        return True if x is True or y is True else UNKNOWN
+        return True if x is True or y is True else maximum(x, y)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         known = _known_truths(inputs)
@@ -83,6 +85,9 @@ class Xor(Elementwise, frozen=True):
     def scalar(self, k: NativeBuilder, x: Expr, y: Expr) -> Expr:
         return k.apply("xor", x, y)
 
+    def of_dims(self, x: Dim, y: Dim) -> Dim:
+        return negate(is_equal(x, y))
+
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x, y = _known_truths(inputs)
         return truth(None if x is None or y is None else x != y)
@@ -101,6 +106,9 @@ class Not(Elementwise, frozen=True):
 
     def scalar(self, k: NativeBuilder, x: Expr) -> Expr:
         return k.apply("not", x)
+
+    def of_dims(self, x: Dim) -> Dim:
+        return negate(x)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         (x,) = _known_truths(inputs)

@@ -58,6 +58,8 @@ def _call_bounds(atom: Call) -> tuple[float, float]:
             return lows[0], max(highs[0], -1)
         case "mod" if lows[1] >= 0:
             return 0, highs[1] - 1
+        case "less" | "equal":
+            return 0, 1
         case _:
             pass
     return -math.inf, math.inf

@@ -8,7 +8,7 @@ elements or does not broadcast, does not fit where it is not so, and the lengths
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -24,8 +24,13 @@ MOST_BOUND = 256
 """Signatures for which a bound program is remembered."""
 MOST_SPECIALISED = 16
 """Elements of an integer input that a program may be specialised to."""
-Pattern = tuple[tuple[Dim, ...] | bytes | None, ...]
-"""The shapes of the inputs, with names for lengths, then the contents of inputs that the program is specialised to."""
+MOST_VARIANTS = 8
+"""Programs of one pattern, for runs whose lengths decide branches otherwise; the last one branches as it runs."""
+Pattern = tuple[tuple[Dim, ...] | bytes | int | None, ...]
+"""The shapes of the inputs, with names for lengths, then the contents of inputs that the program is specialised to.
+
+The number of a variant comes last, but for the first one.
+"""
 Signature = tuple[Shape | bytes | None, ...]
 """The shapes of the inputs, then the contents of those inputs whose elements the program is specialised to."""
 
@@ -48,6 +53,23 @@ class Binding(Struct, frozen=True):
     def facts(self, dtypes: Sequence[np.dtype]) -> list[Known]:
         """The types of the inputs."""
         return [Known(TensorType(d, s)) for d, s in zip(dtypes, self.shapes, strict=True)]
+
+
+def variants(pattern: Pattern) -> Iterator[Pattern]:
+    """The patterns of all programs for the pattern of the first one."""
+    yield pattern
+    for number in range(1, MOST_VARIANTS):
+        yield (*pattern, number)
+
+
+def first_variant(pattern: Pattern) -> Pattern:
+    """The pattern of the first of the programs that this one is among."""
+    return pattern[:-1] if pattern and isinstance(pattern[-1], int) else pattern
+
+
+def is_last_variant(pattern: Pattern) -> bool:
+    """Whether the program is for all runs that no other variant is for."""
+    return bool(pattern) and pattern[-1] == MOST_VARIANTS - 1
 
 
 class Binder:

@@ -33,7 +33,7 @@ from whorl.kernel.program import Assign, Call, Fail, For, Program, When, While
 from whorl.lowering.arena import Arena
 from whorl.lowering.graph_program import GraphProgram, Grown
 from whorl.lowering.work import skeleton
-from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern
+from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern, first_variant, variants
 from whorl.runtime.compiled.encoding import Decoder, Encoder
 from whorl.runtime.compiled.launch import FEW_STATEMENTS, BoundLaunch, Launch
 
@@ -96,11 +96,19 @@ class PreparedSession:
         inputs = [arrays[n] for n in known.arguments]
         for least in (0, LEAST):
             binding = self.binder.bind(inputs, least)
-            launch = self._program(binding.pattern(inputs, known.specialised))
+            launch = self._variant(binding.pattern(inputs, known.specialised), binding)
             if launch is not None and (not binding.is_unusual or launch.suits(binding.lengths)):
                 return _bind(launch, binding, known.has_loop)
             if not binding.is_unusual:
                 break
+        return None
+
+    def _variant(self, pattern: Pattern, binding: Binding) -> Launch | None:
+        """The program of a pattern for what the lengths of the run decide."""
+        for each in variants(pattern):
+            launch = self._program(each)
+            if launch is None or launch.graph.decides_alike(binding.lengths):
+                return launch
         return None
 
     def _program(self, pattern: Pattern) -> Launch | None:
@@ -117,14 +125,25 @@ class PreparedSession:
             return
         self.written.add(pattern)
         parts = _program_parts(launch)
-        if not parts:
+        number = self._free_variant(first_variant(pattern), launch)
+        if not parts or number is None:
             return
         if description != self.description:
             self.description, data = description, _encoded(description)
             if data is None:
                 return
             cache.write(cache.key_of(self.key, "description"), data)
-        cache.write(_program_key(self.key, pattern), *parts)
+        cache.write(_program_key(self.key, number), *parts)
+
+    def _free_variant(self, pattern: Pattern, launch: Launch) -> Pattern | None:
+        """The pattern under which no program of other decisions lies: other processes number theirs on their own."""
+        if not launch.graph.decisions:
+            return pattern
+        for each in variants(pattern):
+            stored = self._program(each)
+            if stored is None or stored.graph.decisions == launch.graph.decisions:
+                return each
+        return None
 
 
 def open_session(model: bytes, options: Sequence[object]) -> PreparedSession | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -21,7 +21,7 @@ from whorl.ir.collector import collector_paused
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
-from whorl.ir.graph import Node, Op, Region, Value
+from whorl.ir.graph import Node, Op, Region, Value, walk
 from whorl.ir.types import AnyShape, Known, SequenceType, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
@@ -41,7 +41,10 @@ from whorl.runtime.compiled.binding import (
     Pattern,
     Signature,
     contents_of,
+    first_variant,
+    is_last_variant,
     signature_of,
+    variants,
 )
 from whorl.runtime.compiled.compile_graph import compile_graph
 from whorl.runtime.compiled.launch import CONTIGUOUS, MOST_STEPS, MOST_TRIPS, BoundLaunch, Launch, may_take_long
@@ -93,7 +96,7 @@ def has_loop(node: Node) -> bool:
 
 
 class ProgramCache:
-    """One `Launch` or `Refusal` for each signature of a subgraph of consecutive nodes.
+    """One `Launch` or `Refusal` for each signature of a subgraph: `steps` consecutive nodes, `size` with those inside.
 
     Threads may ask at once: `pending` are the signatures that one of them compiles, while the others interpret.
     """
@@ -101,10 +104,12 @@ class ProgramCache:
     def __init__(
         self, nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]
     ) -> None:
-        self.size, self.constants = len(nodes), len(constants)
+        self.steps, self.constants = len(nodes), len(constants)
+        inner = [node for each in nodes for region in each.regions for node in walk(region)]
+        self.size = len(nodes) + len(inner)
         self.title = f"{nodes[0].title} to {nodes[-1].title}" if len(nodes) > 1 else nodes[0].title
         self.region = _region(nodes, inputs, results, constants)
-        self.is_heavy = any(node.op.heavy for node in nodes)
+        self.is_heavy = any(node.op.heavy for node in (*nodes, *inner))
         types = [tensor(Known(rows_type(v.type))) for v in inputs]
         self.dtypes = [type.dtype for type in types]
         self.loop = next((n for n, node in enumerate(nodes) if has_loop(node)), None)
@@ -154,21 +159,31 @@ class ProgramCache:
         waits: bool,
     ) -> Launch | Refusal | None:
         """The program of a pattern, compiled if it is time to; None where there is none yet."""
-        pattern = binding.pattern(arrays, self.specialised)
-        program = self.programs.get(pattern)
+        pattern, program = self._variant(binding, arrays)
         self.is_late = program is None and budget.credit.is_spent and not in_loop
         if program is not None:
             return program
         if self.is_late or not self._is_due(pattern, in_loop):
             return None
-        request = Request([x.dtype for x in arrays], binding, _small_integers(arrays), is_alone, _is_large(arrays))
+        decides = not is_last_variant(pattern)
+        dtypes, integers = [x.dtype for x in arrays], _small_integers(arrays)
+        request = Request(dtypes, binding, integers, is_alone, _is_large(arrays), decides)
         compile_it = partial(self._compile, pattern, request)
         if not waits:
             compile_in_background(compile_it)
             return None
-        with spend(budget.credit, self.size):
+        with spend(budget.credit, self.steps):
             compile_aside(compile_it, budget.check)
-        return self.programs.get(binding.pattern(arrays, self.specialised))
+        return self._variant(binding, arrays)[1]
+
+    def _variant(self, binding: Binding, arrays: Sequence[np.ndarray]) -> tuple[Pattern, Launch | Refusal | None]:
+        """The program for what these lengths decide, and its pattern; of the next one where there is none yet."""
+        pattern: Pattern = ()
+        for pattern in variants(binding.pattern(arrays, self.specialised)):
+            program = self.programs.get(pattern)
+            if not isinstance(program, Launch) or program.graph.decides_alike(binding.lengths):
+                return pattern, program
+        raise AssertionError("the last variant decides nothing")
 
     def _bindings(self, arrays: Sequence[np.ndarray]) -> Iterator[Binding]:
         """What these inputs are bound to: names, then 0 and 1 themselves where the program with names is no use."""
@@ -255,7 +270,7 @@ class ProgramCache:
                 self.programs.clear()
                 self.recent.clear()
                 self.specialised = specialised
-                pattern = (*pattern, *(contents_of(request.integers[n]) for n in specialised))
+                pattern = (*first_variant(pattern), *(contents_of(request.integers[n]) for n in specialised))
             while len(self.programs) >= MOST_PROGRAMS:
                 self._forget(next(iter(self.programs)))
             self.programs[pattern] = program
@@ -266,10 +281,13 @@ class ProgramCache:
         for signature in [s for s, bound in self.recent.items() if getattr(bound, "launch", bound) is program]:
             del self.recent[signature]
 
-    def _lower(self, facts: list[Known], lengths: Mapping[str, int]) -> GraphProgram:
+    def _lower(self, request: Request, specialised: tuple[int, ...]) -> GraphProgram:
         """The program; loops that only the run bounds may run the oftener, the shorter their bodies are."""
-        most = FAR_TOO_LONG if self.size > 1 else None
-        graph = lower_graph(self.region, facts, self.folded, MOST_TRIPS, most, takes_lengths=True)
+        facts, lengths = request.facts(specialised), request.binding.lengths
+        decided_by = lengths if request.decides else None
+        most = FAR_TOO_LONG if self.steps > 1 else None
+        lower = partial(lower_graph, self.region, facts, self.folded, takes_lengths=True, lengths=decided_by)
+        graph = lower(MOST_TRIPS, most)
         if self.loop is None:
             return graph
         scalars = graph.scalars(lengths)
@@ -277,7 +295,7 @@ class ProgramCache:
         room = MOST_STEPS // max(1, steps)
         if room < 2 or twice == steps:
             return graph
-        longer = lower_graph(self.region, facts, self.folded, room * MOST_TRIPS, takes_lengths=True)
+        longer = lower(room * MOST_TRIPS)
         return longer if steps_of(longer.program, room * MOST_TRIPS, longer.scalars(lengths)) <= MOST_STEPS else graph
 
     @collector_paused()
@@ -285,17 +303,17 @@ class ProgramCache:
         if not (request.is_alone or request.is_large or self.is_heavy) and self.size <= FEW_NODES:
             return Refusal("it is too little to be worth it")
         try:
-            graph = self._lower(request.facts(specialised), request.binding.lengths)
+            graph = self._lower(request, specialised)
             if len(graph.program.calls) >= self.size:
                 return Refusal("no node has a native form")
             if self.loop is not None and not graph.names and may_take_long(graph, {}):
                 return Refusal("it may take long", self.loop)
-            return compile_graph(graph, MOST_STATEMENTS if self.size > 1 else None)
+            return compile_graph(graph, MOST_STATEMENTS if self.steps > 1 else None)
         except TooLong as error:
-            return Refusal(str(error), None, min(self.size, math.ceil(error.statements / MOST_STATEMENTS)))
+            return Refusal(str(error), None, min(self.steps, math.ceil(error.statements / MOST_STATEMENTS)))
         except Exception as error:
             cause = error.cause if isinstance(error, LoweringFault) else error
-            if isinstance(cause, RecursionError) and self.size > 1:
+            if isinstance(cause, RecursionError) and self.steps > 1:
                 return Refusal("it is too deep for one program", None, 2)
             return refusal_of(error, self.title, self._position(error))
 
@@ -306,13 +324,17 @@ class ProgramCache:
 
 
 class Request(Struct, frozen=True):
-    """The inputs that a program is made for: their types, and the contents of small integer ones."""
+    """The inputs that a program is made for: their types, and the contents of small integer ones.
+
+    `decides`: their lengths decide which branches it has.
+    """
 
     dtypes: list[np.dtype]
     binding: Binding
     integers: dict[int, np.ndarray]
     is_alone: bool
     is_large: bool
+    decides: bool
 
     def facts(self, specialised: Sequence[int]) -> list[Known]:
         """The inputs' types, and the elements of those that the program is specialised to."""

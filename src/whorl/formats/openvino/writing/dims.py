@@ -5,13 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import reduce
 
-from whorl.formats.openvino.writing.layers import axis_length, combine, concatenate, reshape, scalar
+from whorl.formats.openvino.writing.layers import (
+    axis_length,
+    combine,
+    compare,
+    concatenate,
+    convert,
+    reshape,
+    scalar,
+)
 from whorl.formats.openvino.writing.net import NetWriter
 from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.dims import Call, Dim, Linear
+from whorl.ir.dtypes import INT64
 from whorl.ir.types import TensorType
 
 _LAYERS = {"min": "Minimum", "max": "Maximum", "mul": "Multiply", "floor": "Divide", "mod": "FloorMod"}
+_COMPARISONS = {"less": "Less", "equal": "Equal"}
 
 
 def shape_vector(write: NetWriter, dims: Sequence[Dim | Source]) -> Source | None:
@@ -52,6 +62,8 @@ def _computed(write: NetWriter, call: Call) -> Source | None:
         if source is None:
             return None
         parts.append(source)
+    if call.kind in _COMPARISONS:
+        return convert(write, compare(write, _COMPARISONS[call.kind], *parts), INT64)
     return reduce(lambda a, b: combine(write, _LAYERS[call.kind], a, b), parts)
 
 

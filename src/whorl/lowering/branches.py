@@ -1,0 +1,53 @@
+"""Branches that are known before a run: an If that constants or the lengths of inputs decide is the branch it takes.
+
+The other branch leaves nothing behind, so that values after the If have the types of the branch that is taken, whatever
+the rank in the other one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from whorl.ir.graph import Node, Region, Value, walk
+from whorl.ops.control.flow import If, known_bool
+
+
+def known_answers(region: Region) -> dict[Node, bool]:
+    """The Ifs, inner ones too, whose condition inference knows, each with that."""
+    nodes = [node for node in walk(region) if isinstance(node.op, If) and node.inputs[0] is not None]
+    pairs = [(node, known_bool(value)) for node in nodes if (value := node.inputs[0]) is not None]
+    return {node: answer for node, answer in pairs if answer is not None}
+
+
+def take_branches(region: Region, answers: Mapping[Node, bool], origins: dict[Value, Node]) -> None:
+    """Put the branch that is taken in the place of each If with an answer, inner ones too.
+
+    Of values in `origins`, which says what nodes they were made by, the nodes of a branch inherit that of the If.
+    """
+    values: dict[Value, Value] = {}
+    taken: list[Node] = []
+    waiting = region.nodes[::-1]
+    while waiting:
+        node = waiting.pop()
+        node.inputs = [None if value is None else _current(value, values) for value in node.inputs]
+        if node not in answers:
+            for inner in node.regions:
+                take_branches(inner, answers, {})
+            taken.append(node)
+            continue
+        branch = node.regions[0 if answers[node] else 1]
+        pairs = zip(branch.arguments, node.inputs[1:], strict=True)
+        values.update((argument, value) for argument, value in pairs if value is not None)
+        values.update(zip(node.outputs, branch.results, strict=True))
+        waiting += branch.nodes[::-1]
+        if node.outputs and (origin := origins.get(node.outputs[0])) is not None:
+            origins.update((value, origin) for inner in branch.nodes for value in inner.outputs)
+    region.nodes = taken
+    region.results = [_current(value, values) for value in region.results]
+
+
+def _current(value: Value, values: Mapping[Value, Value]) -> Value:
+    """What a value of an If, or of a branch, is in the region around it."""
+    while value in values:
+        value = values[value]
+    return value
