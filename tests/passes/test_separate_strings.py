@@ -85,12 +85,12 @@ def test_an_edit_that_may_not_be_made_is_not():
     assert [node.op.name for node in module.main.nodes] == ["TreeEnsembleClassifier"]
 
 
-def test_the_classifier_is_compiled_beside_other_steps():
+def test_the_classifier_and_its_labels_are_one_program():
     module = module_of(OPS["trees"])
     separate_strings(module, Context(module, PassOptions()))
     session = Session(module, backend="native")
     session.execute(None, {"x": ROWS})
-    native, _ = session.plan.parts
+    (native,) = session.plan.parts
     assert [isinstance(program, Launch) for program in native.cache.programs.values()] == [True]
 
 

@@ -34,7 +34,7 @@ def both(proto: Any, feeds: dict[str, Any]) -> whorl.InferenceSession:
     made = session(proto)
     for _ in range(2):
         for e, f in zip(session(proto, "interpreter").run(None, feeds), made.run(None, feeds), strict=True):
-            np.testing.assert_allclose(f, e, rtol=1e-6)
+            np.testing.assert_allclose(*((f == e, True) if e.dtype == object else (f, e)), rtol=1e-6)
             assert (f.dtype, f.shape) == (e.dtype, e.shape)
     return made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -38,6 +38,9 @@ class Op(Struct, frozen=True):
     """The native form may write its result over the first input, where that is not read later."""
     heavy: ClassVar[bool] = False
     """`run` takes far longer than machine code, also on few elements: one node is worth a program of its own."""
+    polymorphic: ClassVar[bool] = False
+    """Of elements it asks no more than which are equal, so that it means the same of numbers for strings, 0 for the
+    empty one."""
     moves_elements: ClassVar[bool] = False
     """Every element of an output is an element of the first input."""
     never_fails: ClassVar[bool] = False
@@ -81,6 +84,10 @@ class Op(Struct, frozen=True):
         """The same outputs, bit by bit, from nodes that compute numbers and others that give strings; None where one
         node does not do both."""
         return None
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        """The op that does the same with a number for each string, by `number`; None where there is none."""
+        return self if self.polymorphic else None
 
     def infer_known(self, *inputs: Any, **options: Any) -> tuple[np.ndarray | None, ...]:
         """The elements of each output, where they follow from the elements of the inputs."""

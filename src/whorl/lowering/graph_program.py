@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec import Struct, field
@@ -30,6 +30,7 @@ class GraphProgram(Struct, frozen=True):
     `agreeing` are lengths that must be the same, those of `positive` must not be 0. `decisions` are conditions over
     lengths, each with the answer that the program is made for. `sequences` are results that are sequences: the output
     where one begins, and how many outputs are its elements; None where they are its rows, as those of an input are.
+    `strings` are those for which inputs, constants and outputs have numbers.
     """
 
     program: Program
@@ -46,6 +47,7 @@ class GraphProgram(Struct, frozen=True):
     positive: tuple[Dim, ...] = ()
     sequences: tuple[tuple[int, int | None], ...] = ()
     decisions: tuple[tuple[Dim, bool], ...] = ()
+    strings: Strings | None = None
 
     def fits(self, lengths: Mapping[str, int]) -> bool:
         """Whether the program is made for runs where names are these lengths."""
@@ -73,3 +75,18 @@ class Grown(Struct, frozen=True):
 
     scratch: int
     lengths: dict[int, int]
+
+
+class Strings(Struct, frozen=True):
+    """The strings of a program in the order of their numbers, the empty one first, and where strings come and go.
+
+    `inputs` and `outputs` are positions among those of the region, or of its program.
+    """
+
+    texts: tuple[str, ...]
+    inputs: tuple[int, ...]
+    outputs: tuple[int, ...]
+
+    def of(self, inputs: Sequence[int]) -> Strings:
+        """The same for a program that has some of the region's inputs."""
+        return Strings(self.texts, tuple(k for k, n in enumerate(inputs) if n in self.inputs), self.outputs)

@@ -27,6 +27,8 @@ class If(Op, frozen=True):
     Outputs may differ in shape, rank and optional contents between the branches. Source: ONNX If-25.
     """
 
+    polymorphic = True
+
     def infer_regions(self, node: Node, inference: Inference) -> tuple[Type, ...]:
         condition, *captured = node.inputs
         check_one(condition, BOOL, "the condition")
@@ -118,6 +120,8 @@ class Loop(Op, frozen=True):
     `keep_shapes`: carried values may not change shape.
     Sources: ONNX Loop-25, Scan-25; OpenVINO Loop-5, TensorIterator-1.
     """
+
+    polymorphic = True
 
     carried: int = 0
     scanned: tuple[Scanned, ...] = ()

@@ -43,6 +43,7 @@ BFLOAT16 = BY_NAME["bfloat16"]
 class Identity(Op, frozen=True):
     """The input itself: a tensor, sequence, optional or map. Source: ONNX Identity-25."""
 
+    polymorphic = True
     any_length = True
     never_fails = True
 

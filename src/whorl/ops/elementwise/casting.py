@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -74,6 +74,10 @@ class Cast(Elementwise, frozen=True):
             low, high = (k.const(bound, x.dtype) for bound in SATURATING[self.to])
             x = k.apply("min", k.apply("max", x, low), high)
         return k.cast(x, self.to)
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        (x,) = inputs
+        return Cast(INT64) if x is not None and tensor(x).dtype == self.to else None
 
     def of_dims(self, x: Dim) -> Dim:
         return x if self.to in (INT32, INT64) else is_true(x) if self.to == BOOL else UNKNOWN

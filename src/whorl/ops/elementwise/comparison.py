@@ -27,6 +27,8 @@ SPECIAL_FLOATS = COMPUTED_FLOATS | {BY_NAME[f"float8{n}"] for n in ("e4m3fn", "e
 class Equal(Predicate, frozen=True):
     """x == y, of numbers, bools or texts; NaN equals nothing. Source: ONNX Equal-19."""
 
+    polymorphic = True
+
     def run(self, x: np.ndarray, y: np.ndarray) -> np.ndarray:
         return np.equal(x, y)
 
@@ -154,6 +156,8 @@ class IsInf(Predicate, frozen=True):
 
 class Where(Elementwise, frozen=True):
     """x where the condition is true, else y; all three broadcast. Source: ONNX Where-16."""
+
+    polymorphic = True
 
     def infer(self, condition: Fact, x: Fact, y: Fact) -> TensorType:
         if tensor(condition).dtype != BOOL:

@@ -24,6 +24,7 @@ class ArrayFeatureExtractor(Op, frozen=True):
     """x[..., indices]; a tensor of rank 1 becomes one row. Source: ONNX-ML ArrayFeatureExtractor-1."""
 
     domain: ClassVar[str] = "ai.onnx.ml"
+    polymorphic = True
 
     def infer(self, x: Fact, indices: Fact) -> TensorType:
         operand, chosen = tensor(x), tensor(indices, "indices")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -58,6 +58,18 @@ class CategoryMapper(Op, frozen=True):
             entries = dict(zip(self.cats_strings, self.cats_int64s, strict=True))
             return looked_up(x, entries, self.default_int64, INT64)
         return looked_up(x, dict(zip(self.cats_int64s, self.cats_strings, strict=True)), self.default_string, STRING)
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        (x,), strings, integers = inputs, *map(np.array, ([*map(number, self.cats_strings)], self.cats_int64s))
+        if x is not None and tensor(x).dtype == STRING:
+            return _integer_encoder(strings, integers, self.default_int64)
+        return _integer_encoder(integers, strings, number(self.default_string))
+
+
+def _integer_encoder(keys: np.ndarray, values: np.ndarray, default: int) -> LabelEncoder:
+    """Integers for integers."""
+    own, entries, other = (np.asarray(array, np.int64) for array in (keys, values, [default]))
+    return LabelEncoder(keys_tensor=own, values_tensor=entries, default_tensor=other)
 
 
 class LabelEncoder(Op, frozen=True, eq=False, dict=True):
@@ -120,6 +132,15 @@ class LabelEncoder(Op, frozen=True, eq=False, dict=True):
     def run(self, x: np.ndarray) -> np.ndarray:
         return looked_up(x, self._entries, self.default, self.values[0])
 
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        def array(dtype: np.dtype, elements: Sequence[Any]) -> np.ndarray:
+            return np.array([*map(number, elements)], INT64) if dtype == STRING else np.array(elements, dtype)
+
+        keys, values = array(*self.keys), array(*self.values)
+        return LabelEncoder(
+            keys_tensor=keys, values_tensor=values, default_tensor=array(self.values[0], [self.default])
+        )
+
     any_length = heavy = True
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
@@ -164,6 +185,9 @@ class OneHotEncoder(Op, frozen=True):
         if not self.zeros and (indices < 0).any():
             raise RunError(f"{elements[indices < 0].tolist()[0]!r} is not among the categories")
         return (indices[..., None] == np.arange(len(categories))).astype(np.float32)
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        return OneHotEncoder(tuple(map(number, self.cats_strings)), (), self.zeros)
 
     any_length = heavy = True
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,9 @@ class ConstantOfShape(Rearranging, frozen=True, eq=False):
                 k.fail_unless(k.compare("ge", length, k.const(0)))
             shape = tuple(k.new_length(length) for length in lengths_read)
         return [broadcast_scalar(k, k.const(value.reshape(-1)[0].item(), value.dtype), shape)]
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        return ConstantOfShape(np.array([number(text) for text in self.element.reshape(-1).tolist()], np.int64))
 
     def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
         return are_numbers(operands)

@@ -27,6 +27,7 @@ class Rearranging(Op, frozen=True):
     abstract: ClassVar[bool] = True
 
     symbolic = True
+    polymorphic = True
 
     def infer_known(self, *inputs: Any, **options: Any) -> tuple[np.ndarray | None, ...]:
         if any(x is not None and x.known is None for x in inputs):

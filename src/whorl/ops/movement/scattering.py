@@ -143,6 +143,7 @@ class TensorScatter(Op, frozen=True):
     In mode circular the indices wrap around the cache. Source: ONNX TensorScatter-24.
     """
 
+    polymorphic = True
     any_length = True
     overwrites = True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -40,6 +40,7 @@ class OneHot(Op, frozen=True):
     An index in [-depth, depth) counts as usual, others give values[0] only; floats are cut to integers.
     """
 
+    polymorphic = True
     any_length = True
 
     axis: int = -1
@@ -208,6 +209,9 @@ class Unique(Op, frozen=True):
             first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
         return np.take(x, first, axis), *(a.astype(np.int64) for a in (first, inverse, counts))
 
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        return None if self.sorted else self
+
 
 def _ranks(slices: np.ndarray) -> np.ndarray:
     """One row of integers for each slice; rows compare as the slices do, element by element."""
@@ -280,6 +284,7 @@ class TopK(Op, frozen=True):
 class Trilu(Op, frozen=True):
     """The matrices in the last two axes with zeros below (upper) or above diagonal k. Source: ONNX Trilu-14."""
 
+    polymorphic = True
     any_length = True
 
     upper: int = 1

@@ -47,6 +47,7 @@ from whorl.ops.native.run_time_lengths import read_broadcast, read_shape
 class Shape(Op, frozen=True):
     """The lengths of the axes `start` to `end` of x, counted and clamped as Python slices. Source: ONNX Shape-25."""
 
+    polymorphic = True
     any_length = True
     never_fails = True
 
@@ -75,6 +76,7 @@ class Shape(Op, frozen=True):
 class Size(Op, frozen=True):
     """The number of elements of x, a scalar. Source: ONNX Size-25."""
 
+    polymorphic = True
     any_length = True
     never_fails = True
 

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, name_of
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ops.ml.native_lookup import Lookup
+from whorl.ops.native.index_maps import embed_array, reshape_view
+from whorl.ops.text.native_ngrams import Branches, Grams, count_ngrams
 
 
 class Trie(Struct):
@@ -124,6 +131,34 @@ class TfIdfVectorizer(Op, frozen=True, dict=True):
         result = np.zeros((self.width, len(rows)), np.float32)
         np.add.at(result, np.array(self.ngram_indexes), amounts.T)
         return result.T.reshape((*x.shape[:-1], self.width))
+
+    any_length = heavy = True
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        return replace(self, pool_strings=(), pool_int64s=tuple(map(number, self.pool_strings)))
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> list[View] | None:
+        x, trie = inputs[0], self._trie
+        lookup = Lookup.of(trie.tokens, len(trie.tokens), x.dtype, INT64)
+        if lookup is None or len(x.shape) not in (1, 2):
+            return None
+        tokens = lookup.view(k, reshape_view(k, x, (1, *x.shape)[-2:]))
+        branches = Branches.of(trie.steps, trie.numbers, len(trie.tokens))
+        grams = Grams(self.min_gram_length, self.max_gram_length, self.max_skip_count + 1)
+        counts = count_ngrams(k, tokens, branches, grams, len(self.ngram_indexes))
+        sums = k.temporary(FLOAT32, (tokens.shape[0], self.width), "sums")
+        columns = embed_array(k, np.array(self.ngram_indexes))
+        weights = embed_array(k, np.array(self.weights, np.float32)) if self.weights and self.mode != "TF" else None
+        with k.loop(tokens.shape[0], hint="row") as row:
+            with k.loop(self.width, parallel=True) as column:
+                k.store(sums, (row, column), k.const(0, FLOAT32))
+            with k.loop(len(self.ngram_indexes), hint="number") as n:
+                count = k.load(counts, (row, n))
+                amount = k.cast(k.compare("gt", count, k.const(0)) if self.mode == "IDF" else count, FLOAT32)
+                amount = amount if weights is None else k.mul(amount, weights.at((n,)))
+                column = k.let(columns.at((n,)))
+                k.store(sums, (row, column), k.add(k.load(sums, (row, column)), amount))
+        return [k.view_of(sums, (*x.shape[:-1], self.width))]
 
     def _counts(self, rows: np.ndarray) -> np.ndarray:
         """How often each row has each n-gram of the pool."""

@@ -6,14 +6,17 @@ from collections.abc import Sequence
 
 from msgspec import Struct, field
 
-from whorl.ir.graph import Node, Op, walk
+from whorl.ir.dtypes import STRING
+from whorl.ir.graph import Node, walk
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Program
 from whorl.lowering.native_types import NATIVE
+from whorl.lowering.strings import can_number_strings
 from whorl.runtime.compiled.launch import Launch
 from whorl.runtime.compiled.loop import CompiledLoop
 from whorl.runtime.compiled.loop_programs import LoopPrograms
 from whorl.runtime.compiled.partition import CompiledSubgraph
+from whorl.runtime.compiled.program_cache import has_native_form
 from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.interpreter.accelerator import Part
 from whorl.runtime.interpreter.control import BranchKernel, LoopKernel, RegionPlan
@@ -116,12 +119,12 @@ def _calls(program: Program) -> list[str]:
 
 def _why(node: Node) -> str:
     """Why a node without regions is never part of native code."""
+    known = NATIVE | {STRING} if can_number_strings(node.op) else NATIVE
     for value in (*node.inputs, *node.outputs):
-        if value is not None and not (isinstance(value.type, TensorType) and value.type.dtype in NATIVE):
+        if value is not None and not (isinstance(value.type, TensorType) and value.type.dtype in known):
             return f"{value.name!r} is {value.type}"
     if not node.op.pure:
         return f"{node.op.name} gives something else each time"
-    kind = type(node.op)
-    if kind.lower is Op.lower and kind.decompose is Op.decompose:
+    if not has_native_form(node):
         return f"{node.op.name} has no native form"
     return "it was left over between others"

@@ -27,6 +27,7 @@ from whorl.runtime.limits import UNLIMITED, Budget
 
 if TYPE_CHECKING:
     from whorl.runtime.compiled.context import RunContext
+    from whorl.runtime.compiled.strings import StringTable
 
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
@@ -65,6 +66,9 @@ class Launch:
         self.only_polls = self.polls and not (self.has_calls or program.growing)
         self.needs_help = self.has_calls or self.polls or bool(program.growing)
         self.spare: list[RunMemory] = []
+        self.table: StringTable | None = None
+        if graph.strings is not None:
+            self.table = import_whole("whorl.runtime.compiled.strings").StringTable(graph.strings)
 
     def suits(self, lengths: Mapping[str, int]) -> bool:
         """Whether it is of use where names are these lengths, 0 or 1 among them, and none made for those is better.
@@ -110,6 +114,18 @@ class BoundLaunch:
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
+        table = self.launch.table
+        encoded = (arrays, ()) if table is None else table.encode(arrays)
+        results = None if encoded is None else self._run(encoded[0], budget)
+        if results is None or encoded is None:
+            return None
+        if table is not None:
+            table.decode(results, encoded[1])
+        for n, count in reversed(self.graph.sequences):
+            results[n : n + (count or 1)] = [unstack(results[n]) if count is None else results[n : n + count]]
+        return results
+
+    def _run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:
         launch = self.launch
         try:
             memory = launch.spare.pop() if launch.spare else RunMemory(launch)
@@ -128,11 +144,7 @@ class BoundLaunch:
             status, results = self._run_with_help(memory, arrays, results, budget)
         if len(launch.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             launch.spare.append(memory)
-        if status:
-            return None
-        for n, count in reversed(self.graph.sequences):
-            results[n : n + (count or 1)] = [unstack(results[n]) if count is None else results[n : n + count]]
-        return results
+        return None if status else results
 
     def _run_with_help(
         self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[Any], budget: Budget

@@ -31,7 +31,7 @@ from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Assign, Call, Fail, For, Program, When, While
 from whorl.lowering.arena import Arena
-from whorl.lowering.graph_program import GraphProgram, Grown
+from whorl.lowering.graph_program import GraphProgram, Grown, Strings
 from whorl.lowering.work import skeleton
 from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern, first_variant, variants
 from whorl.runtime.compiled.encoding import Decoder, Encoder
@@ -73,7 +73,7 @@ class StoredProgram(Struct, frozen=True):
 
 
 _CLASSES = (
-    *(Description, StoredProgram, GraphProgram, Grown, Arena, TensorType, Linear, dims.Call),
+    *(Description, StoredProgram, GraphProgram, Grown, Strings, Arena, TensorType, Linear, dims.Call),
     *(Program, For, While, When, Assign, Call, Fail, Buffer, Var, Const, Load, Apply),
 )
 
@@ -200,10 +200,10 @@ def _decoded(data: bytes | memoryview, kind: type[T]) -> T | None:
 
 
 def _encoded(value: object) -> bytes | None:
-    """A value as bytes; None where a number is too large for them, or a part of no known class."""
+    """A value as bytes; None where a number is too large, a text no UTF-8, or a part of no known class."""
     try:
         return Encoder(_CLASSES).encode(value)
-    except (TypeError, OverflowError):
+    except (TypeError, OverflowError, UnicodeEncodeError):
         return None
 
 

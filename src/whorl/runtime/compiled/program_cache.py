@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from whorl.ir.collector import collector_paused
 from whorl.ir.constants import Constant
-from whorl.ir.dtypes import INTEGERS
+from whorl.ir.dtypes import INTEGERS, STRING
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Node, Op, Region, Value, walk
 from whorl.ir.types import AnyShape, Known, SequenceType, TensorType, tensor
@@ -29,6 +29,7 @@ from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import Folded, lower_graph
 from whorl.lowering.native_types import NATIVE
 from whorl.lowering.storage import rows_type
+from whorl.lowering.strings import can_number_strings, has_strings
 from whorl.lowering.work import steps_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
@@ -77,18 +78,25 @@ def is_native_candidate(node: Node) -> bool:
     Sequences of tensors count as their rows.
     """
     values = [v for v in (*node.inputs, *node.outputs) if v is not None]
+    known = NATIVE | {STRING} if can_number_strings(node.op) else NATIVE
     if (
         not node.outputs
         or len(values) > MOST_VALUES
-        or not all(isinstance(t := rows_type(v.type), TensorType) and t.dtype in NATIVE for v in values)
+        or not all(isinstance(t := rows_type(v.type), TensorType) and t.dtype in known for v in values)
     ):
         return False
     if isinstance(node.op, If | Loop):
         inner = [n for region in node.regions for n in region.nodes]
         return all(isinstance(n.op, Constant) or is_native_candidate(n) for n in inner)
+    return has_native_form(node) and not node.regions
+
+
+def has_native_form(node: Node) -> bool:
+    """Whether the op of a node may have one, or another op with numbers in the place of strings."""
     kind = type(node.op)
-    has_form = kind.lower is not Op.lower or kind.decompose is not Op.decompose
-    return has_form and not node.regions
+    if kind.lower is not Op.lower or kind.decompose is not Op.decompose:
+        return True
+    return kind.numbered is not Op.numbered and any(map(has_strings, (*node.inputs, *node.outputs)))
 
 
 def has_loop(node: Node) -> bool:
@@ -286,7 +294,9 @@ class ProgramCache:
         facts, lengths = request.facts(specialised), request.binding.lengths
         decided_by = lengths if request.decides else None
         most = FAR_TOO_LONG if self.steps > 1 else None
-        lower = partial(lower_graph, self.region, facts, self.folded, takes_lengths=True, lengths=decided_by)
+        lower = partial(
+            lower_graph, self.region, facts, self.folded, takes_lengths=True, lengths=decided_by, takes_strings=True
+        )
         graph = lower(MOST_TRIPS, most)
         if self.loop is None:
             return graph

@@ -1,0 +1,164 @@
+"""Programs on strings: they give what the interpreter gives, whichever strings a run brings, and prepared ones too."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+from onnx_text import model
+from runtime.native_sessions import both, launches, session
+
+import whorl
+from whorl.lowering.graph_program import Strings
+from whorl.runtime.compiled import strings
+from whorl.runtime.compiled.strings import StringTable
+
+MOVED = model("""main (string[n] x, string[m] y, bool[n] c) => (string[k] z, bool[n] e, string[n] w) {
+    first = Constant<value_ints = [0]>()
+    one = Gather(y, first)
+    e = Equal(x, one)
+    w = Where(c, x, one)
+    z = Concat<axis = 0>(w, y, x)
+}""")
+COUNTED = model("""main (string[n] words, string wanted, int64 n) => (int64 y, string[n] seen) {
+    zero = Constant<value = int64 {0}>()
+    y, seen = Loop(n, "", zero) <body = b (int64 i, bool go, int64 count) => (bool on, int64 next, string out) {
+        on = Identity(go)
+        word = Gather(words, i)
+        is_wanted = Equal(word, wanted)
+        one = Cast<to = 7>(is_wanted)
+        next = Add(count, one)
+        out = Where(is_wanted, word, wanted)
+    }>
+}""")
+NUMBERED = model(
+    """main (string[n, m] x) => (int64[n, m] y, string[n, m] z) {
+    y = ai.onnx.ml.LabelEncoder<keys_strings = ["a", "", "b"], values_int64s = [5, 6, 7], default_int64 = -3>(x)
+    z = ai.onnx.ml.LabelEncoder<keys_strings = ["a", "q"], values_strings = ["b", ""], default_string = "none">(x)
+}""",
+    domains=', "ai.onnx.ml": 4',
+)
+
+
+def texts(*words: str) -> np.ndarray:
+    return np.array([*words], object)
+
+
+def test_strings_are_moved_and_compared() -> None:
+    for x, y in (("a b a", "b"), ("", "b c"), ("c", "x"), ("a ü a", "ü a"), ("a b c d", "z z")):
+        feeds = {"x": texts(*x.split()), "y": texts(*y.split())}
+        both(MOVED, feeds | {"c": np.arange(len(feeds["x"])) % 2 == 0})
+
+
+def test_one_program_serves_all_strings() -> None:
+    made = both(MOVED, {"x": texts("a", "b"), "y": texts("c", "d"), "c": np.array([True, False])})
+    made.run(None, {"x": texts("new", "b"), "y": texts("newer", "c"), "c": np.array([False, True])})
+    assert launches(made) == 1
+
+
+@pytest.mark.parametrize("count", [0, 1, 7, 600])
+def test_words_are_counted_in_a_loop(count: int) -> None:
+    words = texts(*(f"w{n * n % 5}" for n in range(count)))
+    made = both(COUNTED, {"words": words, "wanted": np.array("w4", object), "n": np.array(count)})
+    assert [verdict.how for verdict in made.explain()] == ["native"]
+
+
+def test_error_is_the_interpreters() -> None:
+    feeds = {"words": texts("a"), "wanted": np.array("a", object), "n": np.array(3)}
+    messages = []
+    for backend in ("native", "interpreter"):
+        with pytest.raises(whorl.RunError) as caught:
+            session(COUNTED, backend).run(None, feeds)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+@pytest.mark.parametrize("other", [3, None, b"a", ["a"]], ids=repr)
+def test_what_is_no_string_is_refused_as_ever(other: object) -> None:
+    x = np.array([["a", "b"]], object)
+    made = session(NUMBERED)
+    for _ in range(3):
+        made.run(None, {"x": x})
+    x[0, 1] = other
+    messages = []
+    for each in (made, session(NUMBERED, "interpreter")):
+        try:
+            messages.append(each.run(None, {"x": x})[0].tolist())
+        except whorl.RunError as error:
+            messages.append(str(error))
+    assert messages[0] == messages[1]
+
+
+def test_results_are_strings_of_the_callers_own() -> None:
+    x = texts("a", "unknown").reshape(1, 2)
+    made = both(NUMBERED, {"x": x})
+    first, second = (made.run(None, {"x": x})[1] for _ in range(2))
+    assert first.tolist() == [["b", "none"]]
+    assert {type(text) for text in first.flat} == {str}
+    assert not np.shares_memory(first, second)
+
+
+def table(*known: str) -> StringTable:
+    return StringTable(Strings(("", *known), (0,), (0,)))
+
+
+def there_and_back(made: StringTable, *words: str) -> tuple[list[int], list[str]]:
+    encoded = made.encode([texts(*words)])
+    assert encoded is not None
+    (numbers,), own = encoded
+    results = [numbers]
+    made.decode(results, own)
+    return numbers.tolist(), results[0].tolist()
+
+
+def test_strings_come_back_from_their_numbers() -> None:
+    made = table("a", "b")
+    for words in (["b", "", "a"], ["new", "a", "new", "newer"], ["newer", "x" * 100, "new", "x" * 100], []):
+        numbers, back = there_and_back(made, *words)
+        assert back == words
+        assert len(set(numbers)) == len(set(words))
+
+
+def test_full_table_learns_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(strings, "MOST_LEARNED", 2)
+    made = table("a")
+    for n in range(5):
+        words = [f"{n}{k}" for k in range(4)]
+        assert there_and_back(made, *words)[1] == words
+    assert len(made.learned) == 2
+    assert len(made.numbers) == 4
+
+
+def test_long_strings_are_not_learned() -> None:
+    made = table()
+    assert there_and_back(made, "y" * 65)[1] == ["y" * 65]
+    assert made.learned == []
+
+
+def test_what_is_no_string_has_no_number() -> None:
+    assert table("a").encode([np.array(["a", 3], object)]) is None
+    assert table("a").encode([np.array(["a", ["b"]], object)]) is None
+
+
+def test_threads_agree_on_numbers() -> None:
+    made = table("a")
+    words = [f"w{n % 50}" for n in range(500)]
+    with ThreadPoolExecutor(4) as pool:
+        results = [*pool.map(lambda n: there_and_back(made, *words[n:], *words[:n]), range(40))]
+    assert len({tuple(sorted(zip(words_, numbers, strict=True))) for numbers, words_ in results}) == 1
+
+
+@pytest.mark.parametrize("word", ["q", "ein Wort", "\ud800"], ids=repr)
+def test_prepared_programs_know_their_strings(word: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
+    data = NUMBERED.SerializeToString()
+    x = texts("a", word, "q", "").reshape(2, 2)
+    expected = session(data, "interpreter").run(None, {"x": x})
+    for _ in range(3):
+        made = whorl.InferenceSession(data)
+        for _ in range(2):
+            for e, f in zip(expected, made.run(None, {"x": x}), strict=True):
+                assert f.tolist() == e.tolist()
+    assert made._whole is None
