@@ -313,7 +313,7 @@ class Branch(Scope):
         results = [self.unary("Identity", v) for v in self.results]
         other = Scope(w, "branch", host)
         others = [self.substitute(other, v) for v in results]
-        flag = host.operand(Operand((), "bool", self.condition))
+        flag = self.flag()
         own, against = self.graph([], results, "taken"), other.graph([], others, "other")
         then_first = w.chance(50)
         if not then_first:
@@ -322,7 +322,25 @@ class Branch(Scope):
                          len(v.dims) == len(o.dims) else None, tame=v.tame and o.tame, source="")
                  for v, o in zip(results, others, strict=True)]  # fmt: skip
         pair = (own, against) if then_first else (against, own)
-        return host.add("If", [flag], fed, then_branch=pair[0], else_branch=pair[1])
+        made = host.add("If", [flag], fed, then_branch=pair[0], else_branch=pair[1])
+        return [self.flattened(v) if v.dims is None and not v.sequence and w.chance(60) else v for v in made]
+
+    def flag(self) -> Var:
+        """The condition: a truth value of its own, or, where either answer will do, what a length is compared with."""
+        w, host = self.writer, self.host
+        assert host is not None
+        if self.condition != "either" or not w.chance(40):
+            return host.operand(Operand((), "bool", self.condition))
+        base = host.operand(Operand((w.choose("NMKP"), w.choose("NMKP")), "float32", ""))
+        (length,) = host.add("Shape", [base], [Var(w.name("n"), "int64", ("1",))], start=0, end=1)
+        limit = host.constant(np.array([int(w.choose((1, 2, 3, 5)))]), "int64")
+        return host.add(w.choose(("Equal", "Less", "Greater")), [length, limit], [Var(w.name("k"), "bool", ("1",))])[0]
+
+    def flattened(self, var: Var) -> Var:
+        """A value of any rank as one axis."""
+        assert self.host is not None
+        flat = self.host.constant(np.array([-1]), "int64")
+        return self.host.add("Reshape", [var, flat], [replace(var, name=self.writer.name("f"), dims=("?",))])[0]
 
     def substitute(self, other: Scope, var: Var) -> Var:
         """What the other branch gives in the place of a value: of its type, or of another shape."""
@@ -333,6 +351,8 @@ class Branch(Scope):
         if not var.is_open and w.chance(60):
             return other.unary("Identity", other.operand(Operand(var.dims or (), var.dtype, "tame")))
         rank = 1 if var.dims is None else len(var.dims)
+        if w.chance(40):
+            rank = rank + 1 if not rank or w.chance(50) else rank - 1
         return other.constant(np.ones((1,) * rank), var.dtype)
 
 

@@ -158,3 +158,111 @@ def test_branch_that_is_not_taken_does_not_fail_and_one_that_is_has_its_location
         made.run(None, feeds)
     assert str(actual.value) == str(expected.value)
     assert "then_branch" in str(actual.value)
+
+
+# ---- conditions over data --------------------------------------------------------------------------------------------
+
+BY_DATA = model("""main (float[n, m] x, bool c) => (y, float[k] z) {
+    zero = Constant <value_ints = [0]> ()
+    flat = Constant <value_ints = [-1]> ()
+    a = If (c) <
+        then_branch = lift () => (r) { r = Unsqueeze (x, zero) },
+        else_branch = total () => (r) { r = ReduceSum <keepdims = 0> (x, zero) }
+    >
+    e = Exp (a)
+    z = Reshape (e, flat)
+    y = ReduceMax <keepdims = 0> (e)
+}""")
+HANDED_ON = model("""main (float[n, m] x, bool c) => (a, e) {
+    zero = Constant <value_ints = [0]> ()
+    t = Tanh (x)
+    a = If (c) <
+        then_branch = lift () => (r) { r = Unsqueeze (t, zero) },
+        else_branch = total () => (r) { r = ReduceSum <keepdims = 0> (t, zero) }
+    >
+    e = Exp (a)
+}""")
+IMPOSSIBLE = model("""main (float[2, m] x, bool c) => (float[k] z) {
+    flat = Constant <value_ints = [-1]> ()
+    zero = Constant <value_ints = [0]> ()
+    three = Constant <value = float[3] {1, 2, 3}> ()
+    two = Constant <value = float[2] {1, 2}> ()
+    a = If (c) <
+        then_branch = fitting () => (r) { r = Neg (two) },
+        else_branch = other () => (r) { r = Unsqueeze (three, zero) }
+    >
+    s = Transpose <perm = [1, 0]> (x)
+    [add] b = Add (a, s)
+    z = Reshape (b, flat)
+}""")
+IN_LOOP = model("""main (int64 n, float[m] x) => (float[m] y, float[n] totals) {
+    yes = Constant <value = bool {1}> ()
+    y, totals = Loop (n, yes, x) <body = step (int64 i, bool go, float[m] h) => (bool on, float[m] next, float total) {
+        on = Identity (go)
+        zero = Constant <value_ints = [0]> ()
+        none = Constant <value_int = 0> ()
+        two = Constant <value_int = 2> ()
+        rest = Mod (i, two)
+        even = Equal (rest, none)
+        r = If (even) <
+            then_branch = lift () => (u) { u = Unsqueeze (h, zero) },
+            else_branch = same () => (u) { u = Neg (h) }
+        >
+        t = Tanh (r)
+        total = ReduceSum <keepdims = 0> (t)
+        next = Add (h, total)
+    }>
+}""")
+
+
+def two(count: int, columns: int, c: bool) -> dict[str, Any]:
+    return rows(count, columns) | {"c": np.array(c)}
+
+
+@pytest.mark.parametrize("proto", [BY_DATA, HANDED_ON], ids=["inside", "results"])
+def test_condition_over_data_flips_between_runs(proto: Any) -> None:
+    made = session(proto)
+    for count, columns, c in ((3, 4, 1), (3, 4, 0), (5, 2, 0), (1, 4, 1), (1, 1, 0), (0, 4, 0), (2, 7, 1)):
+        if count or proto is not BY_DATA:
+            agree(made, proto, two(count, columns, bool(c)))
+
+
+def test_what_follows_two_ranks_is_one_program() -> None:
+    made = session(BY_DATA)
+    for c in (True, False, True):
+        agree(made, BY_DATA, two(3, 4, c))
+    assert hows(made) == ["native"] and launches(made) == 1
+
+
+def test_second_process_has_the_program_of_both_ranks(empty_cache: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = BY_DATA.SerializeToString()
+    whorl.InferenceSession(source).run(None, two(3, 4, True))
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    second = whorl.InferenceSession(source)
+    for c in (False, True):
+        agree(second, BY_DATA, two(6, 2, c))
+
+
+def test_branch_behind_which_no_run_goes_on_leaves_the_other_native() -> None:
+    made, oracle = session(IMPOSSIBLE), session(IMPOSSIBLE, "interpreter")
+    for count in (4, 9):
+        feeds = two(2, count, True)
+        np.testing.assert_array_equal(made.run(None, feeds)[0], oracle.run(None, feeds)[0])
+    assert hows(made) == ["native"]
+    for _ in range(2):
+        messages: list[str] = []
+        for each in (oracle, made):
+            with pytest.raises(whorl.RunError) as caught:
+                each.run(None, two(2, 4, False))
+            messages.append(str(caught.value))
+        assert messages[0] == messages[1] and "Add 'add'" in messages[0]
+    feeds = two(2, 4, True)
+    np.testing.assert_array_equal(made.run(None, feeds)[0], oracle.run(None, feeds)[0])
+
+
+@pytest.mark.parametrize("limits", [{}, {"max_iterations": 10_000}], ids=["inside", "counted"])
+def test_two_ranks_in_a_body(limits: dict[str, int]) -> None:
+    made = session(IN_LOOP, **limits)
+    for n, m in ((5, 3), (0, 3), (4, 2), (700, 3), (1, 1)):
+        agree(made, IN_LOOP, {"n": np.array(n), "x": np.linspace(-1, 1, m, dtype=F32)})
+    assert hows(made) == ["native"]

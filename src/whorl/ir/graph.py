@@ -46,6 +46,9 @@ class Op(Struct, frozen=True):
     never_fails: ClassVar[bool] = False
     """Of tensors of known lengths that `infer` accepts, no element makes `run` fail: `is_total` without a look."""
 
+    always_fails: ClassVar[bool] = False
+    """No run gets beyond it."""
+
     def __init_subclass__(cls) -> None:
         if "abstract" in vars(cls):
             return

@@ -1,7 +1,8 @@
 """Branches that are known before a run: an If that constants or the lengths of inputs decide is the branch it takes.
 
 The other branch leaves nothing behind, so that values after the If have the types of the branch that is taken, whatever
-the rank in the other one.
+the rank in the other one. Of an If that only the run decides, a branch that surely fails leaves its failure, and what
+follows two ranks goes on inside.
 """
 
 from __future__ import annotations
@@ -9,7 +10,25 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from whorl.ir.graph import Node, Region, Value, walk
+from whorl.ir.infer import Inference
+from whorl.lowering.continuations import Continuations
+from whorl.lowering.ill_typed import cut_short
 from whorl.ops.control.flow import If, known_bool
+
+
+def simplify_branches(
+    region: Region, inference: Inference, continuations: Continuations, takes_known: bool = True
+) -> bool:
+    """Do what can be done about the Ifs of a region, which then is to be typed again; whether there was anything.
+
+    `takes_known`: what constants decide is left out, too.
+    """
+    answers = known_answers(region) if takes_known else {}
+    answers |= {node: answer for node, (_, answer) in inference.decisions.items()}
+    if answers:
+        take_branches(region, answers, continuations.origins)
+        return True
+    return continuations.move(region) or cut_short(region, inference.ill_typed)
 
 
 def known_answers(region: Region) -> dict[Node, bool]:

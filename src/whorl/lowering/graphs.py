@@ -24,8 +24,9 @@ from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program
 from whorl.lowering.arena import plan_arena, swapped_pairs, used_buffers
-from whorl.lowering.branches import known_answers, take_branches
+from whorl.lowering.branches import simplify_branches
 from whorl.lowering.builder import KernelBuilder
+from whorl.lowering.continuations import Continuations
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
 from whorl.lowering.graph_program import MOST_TRIPS, GraphProgram, Grown
@@ -121,16 +122,15 @@ def _specialise(
         is_sequence = isinstance(value.type, SequenceType)
         value.type, value.known = element_type(fact.type) if is_sequence else fact.type, fact.known
     decisions: dict[Dim, bool] = {}
+    continuations = Continuations(origins)
     while True:
         inference = Inference(lengths=lengths)
         inference.region(region)
-        answers = {} if lengths is None else known_answers(region)
-        answers |= {node: answer for node, (_, answer) in inference.decisions.items()}
-        if not answers and not type_empty_sequences(region):
+        decisions.update(inference.decisions.values())
+        changed = simplify_branches(region, inference, continuations, takes_known=lengths is not None)
+        if not (changed or type_empty_sequences(region)):
             set_aside(inference.ill_typed)
             return decisions
-        decisions.update(inference.decisions.values())
-        take_branches(region, answers, origins)
 
 
 def _fold(region: Region, folded: Folded) -> None:

@@ -18,7 +18,7 @@ from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import region_title
-from whorl.ir.native.expressions import TRUE, Buffer, Expr, Var
+from whorl.ir.native.expressions import FALSE, TRUE, Buffer, Expr, Var
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import Statement, When, While
@@ -42,7 +42,7 @@ from whorl.lowering.storage import (
     snapshot,
     snapshot_element,
 )
-from whorl.ops.control.flow import If, Loop, Scanned, known_bool
+from whorl.ops.control.flow import If, Loop, Scanned, known_bool, surely_fails
 from whorl.ops.elementwise.arithmetic import Identity
 
 
@@ -185,9 +185,18 @@ def _lower_if(node: Node, env: dict[Value, View], k: KernelBuilder) -> list[View
     when = When(k.let(first_element(env[condition], k)))
     for n, block in enumerate((when.then, when.other)):
         with k.into(block):
-            _store_results(_lower_branch(node, n, env, k), storages, k)
+            if surely_fails(node.regions[n]):
+                _fail_in_branch(node, n, k)
+            else:
+                _store_results(_lower_branch(node, n, env, k), storages, k)
     k.block.append(when)
     return [_view_of_storage(storage, t, k) for storage, t in zip(storages, types, strict=True)]
+
+
+def _fail_in_branch(node: Node, number: int, k: KernelBuilder) -> None:
+    (cause,) = node.regions[number].nodes
+    with k.failing_at(cause.title, (*k.around, (region_title(node, number), None))):
+        k.fail_unless(FALSE, "its inputs are of types that it refuses")
 
 
 def _lower_branch(node: Node, number: int, env: dict[Value, View], k: KernelBuilder) -> list[View]:

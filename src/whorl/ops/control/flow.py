@@ -40,6 +40,9 @@ class If(Op, frozen=True):
         if len(then) != len(other):
             raise TypeRuleError(f"then_branch gives {len(then)} values, else_branch {len(other)}")
         predicate = None if condition is None else known_bool(condition)
+        failing = [surely_fails(region) for region in node.regions]
+        if predicate is None and any(failing):
+            predicate = failing[1]
         if predicate is None and condition is not None and [v.type for v in then] != [v.type for v in other]:
             predicate = inference.decide(node, condition)
         if predicate is not None:
@@ -227,6 +230,11 @@ def known_bool(fact: Fact) -> bool | None:
     if fact.known is None or fact.known.size != 1 or not isinstance(fact.known.flat[0], bool):
         return None
     return fact.known.flat[0]
+
+
+def surely_fails(region: Region) -> bool:
+    """Whether no run of a region has results."""
+    return any(node.op.always_fails for node in region.nodes)
 
 
 def pass_captured(arguments: Sequence[Value], captured: Sequence[Fact | None]) -> None:

@@ -17,6 +17,8 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, tensor, type_of
 from whorl.ir.walk import clone_region
+from whorl.lowering.branches import simplify_branches
+from whorl.lowering.continuations import Continuations
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.ill_typed import set_aside
 from whorl.ops.control.flow import Loop, Scanned
@@ -50,11 +52,14 @@ def specialise(
 
 
 def _infer(loop: Node) -> Sequence[Type]:
-    inference = Inference()
-    inference.depth = 1
-    types = loop.op.infer_regions(loop, inference)
-    set_aside(inference.ill_typed)
-    return types
+    continuations = Continuations({})
+    while True:
+        inference = Inference()
+        inference.depth = 1
+        types = loop.op.infer_regions(loop, inference)
+        if not simplify_branches(loop.regions[0], inference, continuations):
+            set_aside(inference.ill_typed)
+            return types
 
 
 def _facts(node: Node, iteration: Iteration, dynamic: DynamicDims) -> list[Fact]:
