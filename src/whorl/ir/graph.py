@@ -88,6 +88,11 @@ class Op(Struct, frozen=True):
         node does not do both."""
         return None
 
+    @property
+    def keys_of_rows(self) -> tuple[str, ...] | tuple[int, ...]:
+        """Of an op that makes a map of each row of its one operand, a table, the keys in order; else none."""
+        return ()
+
     def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
         """The op that does the same with a number for each string, by `number`; None where there is none."""
         return self if self.polymorphic else None

@@ -19,6 +19,9 @@ MOST_ELEMENTS = 1 << 58
 MOST_TRIPS = 1 << 24
 """The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
 
+Keys = tuple[str, ...] | tuple[int, ...]
+"""The keys of a map in the order of its values."""
+
 
 class GraphProgram(Struct, frozen=True):
     """The program of a region, and where its values lie among the program's buffers.
@@ -30,7 +33,8 @@ class GraphProgram(Struct, frozen=True):
     `agreeing` are lengths that must be the same, those of `positive` must not be 0. `decisions` are conditions over
     lengths, each with the answer that the program is made for. `sequences` are results that are sequences: the output
     where one begins, and how many outputs are its elements; None where they are its rows, as those of an input are.
-    `strings` are those for which inputs, constants and outputs have numbers.
+    `strings` are those for which inputs, constants and outputs have numbers, `maps` the results that are lists of maps,
+    with the keys of each row.
     """
 
     program: Program
@@ -48,6 +52,7 @@ class GraphProgram(Struct, frozen=True):
     sequences: tuple[tuple[int, int | None], ...] = ()
     decisions: tuple[tuple[Dim, bool], ...] = ()
     strings: Strings | None = None
+    maps: tuple[tuple[int, Keys], ...] = ()
 
     def fits(self, lengths: Mapping[str, int]) -> bool:
         """Whether the program is made for runs where names are these lengths."""

@@ -32,6 +32,7 @@ from whorl.lowering.expressions import TooLong, Unsupported, contained
 from whorl.lowering.graph_program import MOST_TRIPS, GraphProgram, Grown
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
+from whorl.lowering.maps import open_maps
 from whorl.lowering.native_types import is_fixed, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
@@ -80,16 +81,17 @@ def lower_graph(
     most_statements: int | None = None,
     takes_lengths: bool = False,
     lengths: Mapping[str, int] | None = None,
-    takes_strings: bool = False,
+    takes_objects: bool = False,
 ) -> GraphProgram:
     """The kernel program of a region for arguments of these types; their known elements hold in every run.
 
     `takes_lengths`: who runs it computes `forms`, and gives memory for what has lengths over the arguments' names;
-    else that grows while it runs. `lengths` are those of names in one run: branches are left out that no run takes for
-    which they decide the same. `takes_strings`: it puts numbers in the place of strings. Nodes on constants run here,
-    once for all programs that share `folded`. A loop whose length only the run knows fails where it is more than
-    `most_trips`. Raises Unsupported with the reason, and the region's own node, where something has no native form,
-    TooLong where there are more than `most_statements`; TypeRuleError where inference refuses the region.
+    else that grows while it runs. `takes_objects`: there are numbers in the place of strings, and tables in that of
+    lists of maps. `lengths` are those of names in one run: branches are left out that no run takes for which they
+    decide the same. Nodes on constants run here, once for all programs that share `folded`. A loop whose length only
+    the run knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the region's own
+    node, where something has no native form, TooLong where there are more than `most_statements`; TypeRuleError where
+    inference refuses the region.
     """
     special = clone_region(region)
     origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
@@ -99,16 +101,17 @@ def lower_graph(
     counts = {v: lengths_of(tensor(fact))[0] for v, fact in pairs if isinstance(v.type, SequenceType)}
     try:
         with contained():
+            maps = open_maps(special) if takes_objects else ()
             read_parts(special)
             sequences = open_results(special)
-            strings = number_strings(special) if takes_strings else None
+            strings = number_strings(special) if takes_objects else None
             prepare(special, ())
             remove_unused_nodes(special)
             _fold(special, folded or Folded())
             remove_unused_nodes(special)
             graph = _lower(special, counts, most_trips, most_statements, takes_lengths)
             own = None if strings is None else strings.of(graph.inputs)
-            return replace(graph, sequences=sequences, decisions=tuple(decisions.items()), strings=own)
+            return replace(graph, sequences=sequences, decisions=tuple(decisions.items()), strings=own, maps=maps)
     except Unsupported as reason:
         result = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(result[0] if result else None) from None

@@ -121,6 +121,13 @@ def test_strings_come_back_from_their_numbers() -> None:
         assert len(set(numbers)) == len(set(words))
 
 
+def test_scalars_stay_arrays() -> None:
+    made = both(model("main (string x) => (string y) { y = Identity(x) }"), {"x": np.array("new", object)})
+    (y,) = made.run(None, {"x": np.array("newer", object)})
+    assert type(y) is np.ndarray
+    assert (y.shape, y.item()) == ((), "newer")
+
+
 def test_full_table_learns_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(strings, "MOST_LEARNED", 2)
     made = table("a")

@@ -221,8 +221,12 @@ class ZipMap(Op, frozen=True):
             raise TypeRuleError("needs integer labels or string labels, one of the two")
         return SequenceType(MapType(STRING if self.classlabels_strings else INT64, TensorType(FLOAT32, ())))
 
+    @property
+    def keys_of_rows(self) -> tuple[str, ...] | tuple[int, ...]:
+        return self.classlabels_strings or self.classlabels_int64s
+
     def run(self, x: np.ndarray) -> list[dict[Any, float]]:
-        labels = self.classlabels_strings or self.classlabels_int64s
+        labels = self.keys_of_rows
         rows = table(x)
         if rows.shape[1] != len(labels):
             raise RunError(f"{rows.shape[1]} columns do not fit {len(labels)} labels")

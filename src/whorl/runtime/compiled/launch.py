@@ -123,6 +123,8 @@ class BoundLaunch:
             table.decode(results, encoded[1])
         for n, count in reversed(self.graph.sequences):
             results[n : n + (count or 1)] = [unstack(results[n]) if count is None else results[n : n + count]]
+        for n, keys in self.graph.maps:
+            results[n] = [dict(zip(keys, row)) for row in results[n].tolist()]  # noqa: B905 - `strict` takes longer than the rest
         return results
 
     def _run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:

@@ -77,7 +77,8 @@ def is_native_candidate(node: Node) -> bool:
 
     Sequences of tensors count as their rows.
     """
-    values = [v for v in (*node.inputs, *node.outputs) if v is not None]
+    made = () if node.op.keys_of_rows else node.outputs
+    values = [v for v in (*node.inputs, *made) if v is not None]
     known = NATIVE | {STRING} if can_number_strings(node.op) else NATIVE
     if (
         not node.outputs
@@ -94,7 +95,7 @@ def is_native_candidate(node: Node) -> bool:
 def has_native_form(node: Node) -> bool:
     """Whether the op of a node may have one, or another op with numbers in the place of strings."""
     kind = type(node.op)
-    if kind.lower is not Op.lower or kind.decompose is not Op.decompose:
+    if kind.lower is not Op.lower or kind.decompose is not Op.decompose or node.op.keys_of_rows:
         return True
     return kind.numbered is not Op.numbered and any(map(has_strings, (*node.inputs, *node.outputs)))
 
@@ -295,7 +296,7 @@ class ProgramCache:
         decided_by = lengths if request.decides else None
         most = FAR_TOO_LONG if self.steps > 1 else None
         lower = partial(
-            lower_graph, self.region, facts, self.folded, takes_lengths=True, lengths=decided_by, takes_strings=True
+            lower_graph, self.region, facts, self.folded, takes_lengths=True, lengths=decided_by, takes_objects=True
         )
         graph = lower(MOST_TRIPS, most)
         if self.loop is None:

@@ -83,7 +83,8 @@ class StringTable:
         """Put strings in the place of the numbers in the outputs of a program."""
         for position in self.strings.outputs:
             numbers = results[position]
-            texts = self.texts.take(numbers, mode="clip")
+            texts = np.empty(numbers.shape, STRING)
+            self.texts.take(numbers, out=texts, mode="clip")
             is_later = numbers >= len(self.texts)
             if is_later.any():
                 texts[is_later] = _array([self._text(number, own) for number in numbers[is_later].tolist()])
