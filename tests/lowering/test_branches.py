@@ -15,6 +15,7 @@ from whorl.lowering.branches import known_answers, take_branches
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import If
+from whorl.passes.dce import remove_unused_nodes
 
 F32 = np.dtype(np.float32)
 N = name("N")
@@ -139,3 +140,39 @@ def verify_region(region: Region) -> None:
             assert all(value is None or value in made for value in node.inputs)
             made.update(node.outputs)
         assert made.issuperset(each.results)
+
+
+CAPTURED = """main(%x: int64[N], %c: bool[] {True}) {
+  %a: int64[N] = Abs(%x)
+  %m: int64[N] = Mod(%a, %x)
+  %t: int64[N] = Neg(%m)
+  %y: int64[N] = If "c" (%c, %x, %t, %a)
+  then_branch(%x: int64[N], %t: int64[N], %a: int64[N]) {
+    return %x
+  }
+  else_branch(%x: int64[N], %t: int64[N], %a: int64[N]) {
+    %s: int64[N] = Sub(%t, %a)
+    return %s
+  }
+  return y = %y
+}
+"""
+
+
+def test_node_that_may_fail_runs_though_only_the_branch_that_is_not_taken_reads_it() -> None:
+    region = typed(CAPTURED, c=True)
+    take_branches(region, known_answers(region), {})
+    remove_unused_nodes(region)
+    assert ops(region) == ["Abs", "Mod", "After"]
+    after = region.nodes[-1]
+    assert [value.name for value in after.inputs if value is not None] == ["x", "m"]
+    verify_region(region)
+    Inference().region(region)
+    assert str(region.results[0].type) == "int64[N]"
+
+
+def test_node_that_cannot_fail_leaves_with_the_branch() -> None:
+    region = typed(CAPTURED.replace("Mod(%a, %x)", "Min(%a, %x)"), c=True)
+    take_branches(region, known_answers(region), {})
+    remove_unused_nodes(region)
+    assert ops(region) == []

@@ -7,13 +7,20 @@ follows two ranks goes on inside.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
 
-from whorl.ir.graph import Node, Region, Value, walk
-from whorl.ir.infer import Inference
+import numpy as np
+
+from whorl.ir.graph import Node, Op, Region, Value, walk
+from whorl.ir.infer import Inference, names_of
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
+from whorl.ir.types import Fact, TensorType, Type
 from whorl.lowering.continuations import Continuations
 from whorl.lowering.ill_typed import cut_short
 from whorl.ops.control.flow import If, known_bool
+from whorl.passes.totality import Totality
 
 
 def simplify_branches(
@@ -55,14 +62,68 @@ def take_branches(region: Region, answers: Mapping[Node, bool], origins: dict[Va
             taken.append(node)
             continue
         branch = node.regions[0 if answers[node] else 1]
-        pairs = zip(branch.arguments, node.inputs[1:], strict=True)
-        values.update((argument, value) for argument, value in pairs if value is not None)
-        values.update(zip(node.outputs, branch.results, strict=True))
-        waiting += branch.nodes[::-1]
+        used = branch.used_values()
+        pairs = [(a, v) for a, v in zip(branch.arguments, node.inputs[1:], strict=True) if v is not None]
+        values.update(pairs)
+        checks = Checks([value for argument, value in pairs if argument not in used])
+        after = [checks.behind(value) for value in branch.results] if checks.values else []
+        values.update(zip(node.outputs, [each.outputs[0] for each in after] or branch.results, strict=True))
+        waiting += [*after[::-1], *branch.nodes[::-1]]
         if node.outputs and (origin := origins.get(node.outputs[0])) is not None:
             origins.update((value, origin) for inner in branch.nodes for value in inner.outputs)
     region.nodes = taken
     region.results = [_current(value, values) for value in region.results]
+
+
+class After(Op, frozen=True):
+    """The first input, once the nodes of the others have not failed: a branch that is not taken would read them."""
+
+    abstract: ClassVar[bool] = True
+    any_length = True
+
+    def infer(self, x: Fact, *others: Fact) -> Type:
+        return x.type
+
+    def infer_known(self, x: Fact, *others: Fact) -> tuple[np.ndarray | None, ...]:
+        return (x.known,)
+
+    def run(self, x: object, *others: object) -> object:
+        return x
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View]:
+        return [inputs[0]]
+
+
+class Checks:
+    """The `values` whose nodes may fail, among some and those that they are computed from."""
+
+    def __init__(self, values: Sequence[Value]) -> None:
+        self.values: list[Value] = []
+        totality, waiting = Totality(), list(values)
+        seen: set[Value] = set()
+        while waiting:
+            value = waiting.pop()
+            if value in seen or not isinstance(value.owner, Node):
+                continue
+            seen.add(value)
+            if _cannot_fail(value.owner, totality):
+                waiting += [each for each in value.owner.inputs if each is not None]
+            else:
+                self.values.append(value)
+
+    def behind(self, value: Value) -> Node:
+        """A node that gives a value after the checks."""
+        node = Node(After(), [value, *self.values])
+        node.outputs = [Value(value.name, value.type, node, 0, value.known)]
+        return node
+
+
+def _cannot_fail(node: Node, totality: Totality) -> bool:
+    """Whether a node surely gives results, also where it broadcasts lengths that only the run knows."""
+    if all(value.known is not None for value in node.outputs) or totality.is_total(node):
+        return True
+    depends_on_types = type(node.op).is_total is Op.is_total and node.op.never_fails
+    return depends_on_types and names_of(node.outputs) <= names_of(node.inputs)
 
 
 def _current(value: Value, values: Mapping[Value, Value]) -> Value:
