@@ -34,8 +34,6 @@ from whorl.runtime.feeds import check_value
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg
 
-MOST_TRIPS = (1 << 63) - 1
-"""Iterations that a loop of a library may take: no limit of a run ends it."""
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -159,7 +157,7 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], inputs: Ma
     open_names = _open_lengths(main, types, lengths)
     fix = f"fix lengths: {' '.join(f'--dim {name}=N' for name in open_names)}" if open_names else ""
     try:
-        graph = lower_graph(main, [Known(type) for type in types], most_trips=MOST_TRIPS)
+        graph = lower_graph(main, [Known(type) for type in types])
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
     for number, _ in graph.sequences[:1]:

@@ -21,7 +21,7 @@ from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import RunOp, Statement, Take
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, used_by
-from whorl.lowering.graph_program import MOST_ELEMENTS, MOST_TRIPS
+from whorl.lowering.graph_program import MOST_ELEMENTS
 from whorl.lowering.run_lengths import RunLengths
 from whorl.lowering.statements import LENGTHS
 
@@ -43,11 +43,11 @@ class KernelBuilder(RunLengths):
         self.fixed: set[Buffer] = set()
         self.calls: list[RunOp] = []
         self.constants: dict[Buffer, np.ndarray] = {}
-        self.most_trips = MOST_TRIPS
         self.owners: dict[Buffer, Any] = {}
         self.may_reuse: set[Buffer] = set()
         self.may_append: Buffer | None = None
         self._memory: dict[Buffer, Buffer] = {}
+        self._grown: dict[Buffer, tuple[Dim, ...]] = {}
         self.from_caller: set[Buffer] = set()
         self.readers: Sequence[object] = ()
         self._shared_results: dict[tuple[int, Hashable], tuple[list[Statement], Any]] = {}
@@ -87,6 +87,7 @@ class KernelBuilder(RunLengths):
         else:
             lengths = tuple(n if isinstance(n, int) else self.let(self.length(n), "n") for n in shape)
             buffer = Buffer(self.fresh(hint), dtype, lengths, True)
+            self._grown[buffer] = tuple(shape)
         self.scratch.append(buffer)
         self.fixed.add(buffer)
         if buffer.grows:
@@ -247,7 +248,8 @@ class KernelBuilder(RunLengths):
     def view_of(self, buffer: Buffer, shape: Sequence[Dim] | None = None, prefix: Index = ()) -> View:
         """The tensor that lies in a buffer, or behind a fixed prefix of its index; a shape is named where it grows."""
         if shape is None:
-            shape = self.shapes.get(buffer) or [n for n in buffer.shape if isinstance(n, int)]
+            known = self.shapes.get(buffer) or self._grown.get(buffer)
+            shape = known or [n for n in buffer.shape if isinstance(n, int)]
             assert len(shape) == len(buffer.shape), "memory that grows is viewed by a shape"
         inner = tuple(shape)
         whole = buffer if not prefix else None

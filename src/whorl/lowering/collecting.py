@@ -21,10 +21,14 @@ from whorl.ir.native.view import Index, View
 from whorl.ir.types import AnyShape, TensorType, lengths_of
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.graph_program import MOST_TRIPS
 from whorl.lowering.statements import LENGTHS
 from whorl.lowering.storage import Target, first_element, memory_type, require_lengths
 from whorl.ops.control.flow import Collected, Loop
+
+ENDLESS = (1 << 63) - 1
+"""Iterations that no loop ever has had."""
+LIKELY_TRIPS = 1 << 24
+"""A trip count beyond which a loop with a condition surely ends by that."""
 
 
 class Rows(Struct, frozen=True):
@@ -49,12 +53,12 @@ class Rows(Struct, frozen=True):
         if not how.stack:
             part = _part(value, how)
             shape[axis:axis] = [part] if part else []
-        known = k.shape_in_run(shape)
-        if known is None:
+        if not all(map(k.is_available, shape)):
             raise Unsupported(f"{_title(value)} collects elements whose lengths only the run knows")
-        if bound is not None and k.in_run(bound) is not None and length == bound * (part or 1):
+        known = k.shape_in_run(shape)
+        if known is not None and bound is not None and k.in_run(bound) is not None and length == bound * (part or 1):
             return Rows(k.temporary(type.dtype, (bound, *known)), type, how, bound, part)
-        sizes = [n if isinstance(n, int) else k.length(n) for n in known]
+        sizes = [n if isinstance(n, int) else k.let(k.length(n), "n") for n in shape]
         buffer = Buffer(k.fresh("rows"), type.dtype, (None, *sizes), True)
         k.add_scratch(buffer)
         return Rows(buffer, type, how, None, part)
@@ -129,7 +133,7 @@ def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> 
     """How often an inner loop runs at most: a number or a dim; None where only its trip count or condition tells."""
     lengths = _slice_counts(node, op, env, k)
     number = _number(node.inputs[0], env)
-    if not lengths and _ends_by_condition(node, number, k):
+    if not lengths and _ends_by_condition(node, number):
         return None
     if isinstance(number, int) and all(isinstance(n, int) for n in lengths):
         lengths = [max(0, number), *lengths]
@@ -137,18 +141,12 @@ def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> 
         if len(set(lengths)) > 1:
             raise Unsupported(f"what {node.title} scans has lengths that only the run knows")
         lengths = lengths[:1]
-    if lengths and isinstance(lengths[0], int) and min(lengths) > _most_trips(k):
-        raise Unsupported(f"{node.title} may run {min(lengths)} times")
     return None if not lengths else min(lengths) if isinstance(lengths[0], int) else lengths[0]
 
 
-def _ends_by_condition(node: Node, number: int | None, k: KernelBuilder) -> bool:
+def _ends_by_condition(node: Node, number: int | None) -> bool:
     """Whether a loop that has a condition may run so often that its trip count says no more than none would."""
-    return number is not None and number > _most_trips(k) and node.inputs[1] is not None
-
-
-def _most_trips(k: KernelBuilder) -> int:
-    return max(MOST_TRIPS, k.most_trips)
+    return number is not None and number > LIKELY_TRIPS and node.inputs[1] is not None
 
 
 def _slice_counts(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[Any]:
@@ -175,26 +173,18 @@ def _number(trip: Value | None, env: dict[Value, View]) -> int | None:
 
 
 def limit_of(bound: int | Linear | None, trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
-    """The most iterations, computed by the program.
-
-    A trip count that is too large fails, so that the program answers in time, and so does a loop without one that goes
-    on for too long.
-    """
+    """The most iterations, computed by the program; a loop without a trip count may have any number."""
     number = _number(trip, env)
-    known = trip is None or number is not None
-    if isinstance(bound, int) and known:
+    if isinstance(bound, int) and (trip is None or number is not None):
         return k.const(bound)
-    if bound is None and number is not None and number > _most_trips(k):
-        return k.const(k.most_trips)
+    if bound is None and number is not None:
+        return k.const(number)
     counts = [] if bound is None else [k.length(bound)]
-    if trip is not None and not (known and counts):
+    if trip is not None and not (number is not None and counts):
         counts.append(k.cast(first_element(env[trip], k), INT64))
     if not counts:
-        return k.const(k.most_trips)
-    count = k.let(counts[0] if len(counts) == 1 else k.apply("min", *counts))
-    if not isinstance(bound, int):
-        k.fail_unless(k.compare("le", count, k.const(k.most_trips)))
-    return count
+        return k.const(ENDLESS)
+    return k.let(counts[0] if len(counts) == 1 else k.apply("min", *counts))
 
 
 def require_end(
@@ -202,16 +192,13 @@ def require_end(
     op: Loop,
     bound: int | Linear | None,
     state: tuple[Var, Var],
-    limit: Expr,
     env: dict[Value, View],
     k: KernelBuilder,
 ) -> None:
-    """Fail after a loop that stopped for want of slices, or because nothing ended it for too long."""
+    """Fail after a loop that stopped for want of slices."""
     trip, _, _, scanned, _ = op.split(node.inputs)
     i, go = state
     number = _number(trip, env)
-    if bound is None and (trip is None or _ends_by_condition(node, number, k)):
-        k.fail_unless(k.apply("not", k.apply("and", go, k.compare("ge", i, limit))))
     if not op.slices_suffice or not scanned:
         return
     if isinstance(number, int) and bound == max(0, number):

@@ -16,8 +16,6 @@ from whorl.lowering.arena import Arena
 
 MOST_ELEMENTS = 1 << 58
 """Elements that memory may be asked for; below it, no product of lengths overflows."""
-MOST_TRIPS = 1 << 24
-"""The largest bound of a loop inside, so that a program answers in time when it is asked to stop."""
 
 Keys = tuple[str, ...] | tuple[int, ...]
 """The keys of a map in the order of its values."""

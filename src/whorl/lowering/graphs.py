@@ -29,7 +29,7 @@ from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.continuations import Continuations
 from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
-from whorl.lowering.graph_program import MOST_TRIPS, GraphProgram, Grown
+from whorl.lowering.graph_program import GraphProgram, Grown
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
 from whorl.lowering.maps import open_maps
@@ -77,7 +77,6 @@ def lower_graph(
     region: Region,
     arguments: Sequence[Fact],
     folded: Folded | None = None,
-    most_trips: int = MOST_TRIPS,
     most_statements: int | None = None,
     takes_lengths: bool = False,
     lengths: Mapping[str, int] | None = None,
@@ -88,10 +87,9 @@ def lower_graph(
     `takes_lengths`: who runs it computes `forms`, and gives memory for what has lengths over the arguments' names;
     else that grows while it runs. `takes_objects`: there are numbers in the place of strings, and tables in that of
     lists of maps. `lengths` are those of names in one run: branches are left out that no run takes for which they
-    decide the same. Nodes on constants run here, once for all programs that share `folded`. A loop whose length only
-    the run knows fails where it is more than `most_trips`. Raises Unsupported with the reason, and the region's own
-    node, where something has no native form, TooLong where there are more than `most_statements`; TypeRuleError where
-    inference refuses the region.
+    decide the same. Nodes on constants run here, once for all programs that share `folded`. A sequence has the type of
+    its rows. Raises Unsupported with the reason, and the region's own node, where something has no native form, TooLong
+    where there are more than `most_statements`; TypeRuleError where inference refuses the region.
     """
     special = clone_region(region)
     origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
@@ -109,7 +107,7 @@ def lower_graph(
             remove_unused_nodes(special)
             _fold(special, folded or Folded())
             remove_unused_nodes(special)
-            graph = _lower(special, counts, most_trips, most_statements, takes_lengths)
+            graph = _lower(special, counts, most_statements, takes_lengths)
             own = None if strings is None else strings.of(graph.inputs)
             return replace(graph, sequences=sequences, decisions=tuple(decisions.items()), strings=own, maps=maps)
     except Unsupported as reason:
@@ -193,12 +191,9 @@ def _replace_by_constant(node: Node, value: np.ndarray) -> Node:
     return constant
 
 
-def _lower(
-    region: Region, counts: dict[Value, Dim], most_trips: int, most_statements: int | None, takes_lengths: bool
-) -> GraphProgram:
+def _lower(region: Region, counts: dict[Value, Dim], most_statements: int | None, takes_lengths: bool) -> GraphProgram:
     k = KernelBuilder()
     k.counts.update(counts)
-    k.most_trips = most_trips
     used = region.used_values()
     inputs = {n: v for n, v in enumerate(region.arguments) if v in used}
     names = _named_lengths(region, k)

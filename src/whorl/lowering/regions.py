@@ -275,7 +275,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
     k.block.append(loop)
-    require_end(node, op, bound, (i, go), limit, env, k)
+    require_end(node, op, bound, (i, go), env, k)
     if last:
         k.fail_unless(k.compare("gt", i, k.const(0)), "no iteration ran")
     count = snapshot(i, k)

@@ -14,13 +14,14 @@ from whorl.ir.forking import import_whole
 from whorl.ir.native.expressions import TRUE, Apply, Const, Expr, Var
 from whorl.kernel.program import Assign, Call, Fail, For, Program, RunOp, Statement, When, While
 from whorl.lowering.arena import TYPICAL
-from whorl.lowering.graph_program import MOST_TRIPS
 
 if TYPE_CHECKING:
     from whorl.kernels.kernel import Kernel
 
 LANES = 8
 """Steps of an innermost parallel loop that are taken together."""
+MOST_TRIPS = 1 << 24
+"""Iterations that a loop is taken to have where only the run knows how many, unless the caller says more."""
 OP_WORK = 4096
 """What an op that the runtime computes counts for, whatever it does."""
 _ON_LENGTHS: dict[str, Callable[[int, int], int]] = {

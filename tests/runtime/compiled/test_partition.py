@@ -43,7 +43,7 @@ def test_short_loop_is_part_of_its_subgraph(trips):
     assert launches(made) == 1
 
 
-def test_long_loop_runs_on_its_own():
+def test_long_loop_is_part_of_its_subgraph():
     proto = model("""main (int64 n, int64 x) => (int64 y) {
         y = Loop (n, "", x) <body = b (int64 i, bool go, int64 h) => (bool on, int64 next) {
             on = Identity(go)
@@ -54,8 +54,8 @@ def test_long_loop_runs_on_its_own():
     trips = (1 << 24) + 1
     for _ in range(3):
         assert made.run(None, {"n": np.array(trips), "x": np.array(7)})[0] == trips // 2 - 7
-    assert subgraph(made).parts
-    assert not made._fast_path.launches
+    assert not subgraph(made).parts
+    assert launches(made) == 1
     assert made.run(None, {"n": np.array(2), "x": np.array(7)})[0] == 8
 
 
@@ -79,11 +79,45 @@ def test_loop_that_its_condition_ends_is_part_of_its_subgraph(trips):
     assert not subgraph(made).parts
 
 
-def test_loop_that_its_condition_does_not_end_for_long_runs_on_its_own():
+def test_loop_that_its_condition_does_not_end_for_long_is_part_of_its_subgraph():
     made, trips = session(WHILE), (1 << 24) + 1
     for _ in range(3):
         assert made.run(None, {"least": np.array(2), "x": np.array(2 + trips)})[0] == 2
-    assert subgraph(made).parts
+    assert not subgraph(made).parts
+    assert launches(made) == 1
+
+
+GROWING = model(
+    """main (int64 n, float[a, 2] x) => (float[b, 2] y) {
+    y = Loop (n, "", x) <body = b (int64 i, bool go, float[c, 2] h) => (bool on, float[d, 2] next) {
+        on = Identity(go)
+        zero = Constant <value = int64 {0}> ()
+        first = Gather(h, zero)
+        most = ReduceMax <keepdims = 0> (h)
+        moved = Add(first, most)
+        row = Reshape <allowzero = 0> (moved, shape)
+        next = Concat <axis = 0> (h, row)
+    }>
+}""".replace("y = Loop", "shape = Constant <value = int64[2] {1, 2}> () y = Loop")
+)
+
+
+@pytest.mark.parametrize("trips", [0, 3, 2000])
+def test_loop_over_what_it_grows_is_part_of_its_subgraph(trips):
+    made, oracle = session(GROWING), session(GROWING, "interpreter")
+    feeds = {"n": np.array(trips), "x": np.ones((2, 2), F32)}
+    for each in (made.run(None, feeds)[0], made.run(None, feeds)[0]):
+        np.testing.assert_array_equal(each, oracle.run(None, feeds)[0])
+    assert not subgraph(made).parts
+    assert launches(made) == 1
+
+
+def test_endless_loop_of_a_subgraph_ends_with_the_time():
+    made = session(WHILE, timeout=0.2)
+    assert made.run(None, {"least": np.array(2), "x": np.array(5)})[0] == 2
+    with pytest.raises(whorl.TimeLimitError):
+        made.run(None, {"least": np.array(-(1 << 62)), "x": np.array(1 << 62)})
+    assert launches(made) == 1
 
 
 def test_iterations_are_counted_where_they_are_limited():

@@ -9,7 +9,7 @@ from onnx_text import model
 from runtime.native_sessions import F32, SUM, both, launches, session, subgraph
 
 import whorl
-from whorl.runtime.compiled import launch, program_cache
+from whorl.runtime.compiled import launch
 from whorl.runtime.compiled.program_cache import MOST_BOUND, MOST_PROGRAMS
 from whorl.runtime.compiled.refusals import Refusal
 
@@ -139,7 +139,6 @@ def test_loop_over_a_length_of_an_input_is_part_of_the_one_program():
 
 def test_loop_that_may_take_long_for_these_lengths_runs_on_its_own(monkeypatch):
     monkeypatch.setattr(launch, "MOST_STEPS", 1 << 8)
-    monkeypatch.setattr(program_cache, "MOST_STEPS", 1 << 8)
     made = session(STEPS)
     for steps in (2, 500, 3):
         x = np.ones((2, steps, 4), F32)

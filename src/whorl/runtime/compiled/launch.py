@@ -36,9 +36,9 @@ CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
 """Outermost statements of a program whose work is looked at for each binding; operations that one inside may have."""
-MOST_TRIPS, MOST_STEPS = 1 << 12, 1 << 24
-"""Iterations that a subgraph's loops may have where only they know, and steps of all of them: where something fails in
-the last one, the interpreter starts again with the first."""
+LIKELY_TRIPS, MOST_STEPS = 1 << 6, 1 << 24
+"""Iterations that a loop is taken to have where only the run knows, and the steps of all loops beyond which they run on
+their own, compiled for the very lengths: where something fails in a program, all of it runs again."""
 _CELL = ctypes.sizeof(ctypes.c_int64)
 
 
@@ -180,7 +180,7 @@ class BoundLaunch:
 
 def may_take_long(graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
     """Whether the loops of a program may take so long that they are to run on their own."""
-    return steps_of(graph.program, MOST_TRIPS, scalars) > MOST_STEPS
+    return steps_of(graph.program, LIKELY_TRIPS, scalars) > MOST_STEPS
 
 
 class RunMemory:
@@ -204,6 +204,7 @@ class RunMemory:
         self.fixed: dict[Buffer, np.ndarray] = {}
         self.buffers = GrowableMemory()
         self.growing = [n for n, buffer in enumerate(program.scratch) if buffer.grows]
+        self.in_arena = [n for n, buffer in enumerate(program.scratch) if not buffer.grows]
         self.outputs = {
             n: (
                 self.scratch_cell + g.scratch,
@@ -235,10 +236,8 @@ class RunMemory:
         if bound.launch.needs_help:
             self.set_budget(UNLIMITED)
         self.block[: len(bound.scalars)] = list(bound.scalars.values())
-        for n, offset in enumerate(bound.offsets, self.scratch_cell):
-            self.block[n] = start + offset
-        if self.growing:
-            self._free_growable()
+        for n in self.in_arena:
+            self.block[self.scratch_cell + n] = start + bound.offsets[n]
         if self.graph.program.calls:
             self.fixed = self.constants | self._scratch(bound)
         self.bound = bound

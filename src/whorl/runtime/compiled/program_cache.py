@@ -30,7 +30,6 @@ from whorl.lowering.graphs import Folded, lower_graph
 from whorl.lowering.native_types import NATIVE
 from whorl.lowering.storage import rows_type
 from whorl.lowering.strings import can_number_strings, has_strings
-from whorl.lowering.work import steps_of
 from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
 from whorl.runtime.compiled.binding import (
@@ -48,7 +47,7 @@ from whorl.runtime.compiled.binding import (
     variants,
 )
 from whorl.runtime.compiled.compile_graph import compile_graph
-from whorl.runtime.compiled.launch import CONTIGUOUS, MOST_STEPS, MOST_TRIPS, BoundLaunch, Launch, may_take_long
+from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch, may_take_long
 from whorl.runtime.compiled.memory import stack_sequence, state_signature
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
@@ -291,23 +290,11 @@ class ProgramCache:
             del self.recent[signature]
 
     def _lower(self, request: Request, specialised: tuple[int, ...]) -> GraphProgram:
-        """The program; loops that only the run bounds may run the oftener, the shorter their bodies are."""
-        facts, lengths = request.facts(specialised), request.binding.lengths
-        decided_by = lengths if request.decides else None
+        facts, lengths = request.facts(specialised), request.binding.lengths if request.decides else None
         most = FAR_TOO_LONG if self.steps > 1 else None
-        lower = partial(
-            lower_graph, self.region, facts, self.folded, takes_lengths=True, lengths=decided_by, takes_objects=True
+        return lower_graph(
+            self.region, facts, self.folded, most, takes_lengths=True, lengths=lengths, takes_objects=True
         )
-        graph = lower(MOST_TRIPS, most)
-        if self.loop is None:
-            return graph
-        scalars = graph.scalars(lengths)
-        steps, twice = (steps_of(graph.program, n * MOST_TRIPS, scalars) for n in (1, 2))
-        room = MOST_STEPS // max(1, steps)
-        if room < 2 or twice == steps:
-            return graph
-        longer = lower(room * MOST_TRIPS)
-        return longer if steps_of(longer.program, room * MOST_TRIPS, longer.scalars(lengths)) <= MOST_STEPS else graph
 
     @collector_paused()
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
