@@ -7,10 +7,11 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from fuzz.forms import numpy_type, size
-from whorl.ir.dtypes import BOOL, is_float
+from whorl.ir.dtypes import BOOL, STRING, is_float
 
 Rng = np.random.Generator
 Shape = tuple[int, ...]
+WORDS = ("", "a", "b", "tree", "Straße", "0", "a ", "\N{SNOWMAN}", "A", "b")
 SPECIAL = (np.nan, np.inf, -np.inf, 0.0, -0.0, 1.0)
 
 
@@ -41,8 +42,8 @@ def draw(rng: Rng, dtype: str, shape: Shape, how: str, lengths: Mapping[str, int
 
 
 def wild(rng: Rng, type: np.dtype, shape: Shape, share: float) -> np.ndarray:
-    if type == BOOL:
-        return rng.random(shape) < 0.5
+    if type in (BOOL, STRING):
+        return of_few(rng, type, shape)
     special = rng.random(shape) < share
     if is_float(type):
         with np.errstate(all="ignore"):
@@ -54,13 +55,21 @@ def wild(rng: Rng, type: np.dtype, shape: Shape, share: float) -> np.ndarray:
 
 def tame(rng: Rng, type: np.dtype, shape: Shape, share: float) -> np.ndarray:
     """Numbers from -4 to 4; a few of the floats may be NaN or infinite."""
-    if type == BOOL:
-        return rng.random(shape) < 0.5
+    if type in (BOOL, STRING):
+        return of_few(rng, type, shape)
     if not is_float(type):
         return small_integers(rng, type, shape).astype(type)
     numbers = np.clip(rng.standard_normal(shape) * 1.5, -4, 4)
     with np.errstate(all="ignore"):
         return np.where(rng.random(shape) < share / 4, rng.choice(SPECIAL, shape), numbers).astype(type)
+
+
+def of_few(rng: Rng, type: np.dtype, shape: Shape) -> np.ndarray:
+    """Truth values, or words of which some come often and others once."""
+    if type == BOOL:
+        return rng.random(shape) < 0.5
+    words = rng.choice(np.array(WORDS, object), shape)
+    return np.where(rng.random(shape) < 0.1, rng.integers(0, 1000, shape).astype(str).astype(object), words)
 
 
 def limits_of(type: np.dtype) -> tuple[int, int]:

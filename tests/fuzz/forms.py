@@ -15,12 +15,12 @@ import numpy as np
 from onnx import helper
 from onnx.defs import OpSchema, get_schema
 
-from whorl.ir.dtypes import BY_NAME
+from whorl.ir.dtypes import BY_NAME, STRING
 from whorl.lowering.native_types import NATIVE
 
 OPSET = 28
 SCHEMA_NAMES = {"float": "float32", "double": "float64"}
-BY_SCHEMA = {name: dtype for name, dtype in BY_NAME.items() if dtype in NATIVE}
+BY_SCHEMA = {name: dtype for name, dtype in BY_NAME.items() if dtype in NATIVE or dtype == STRING}
 Dims = tuple[str, ...]
 ANY, LEAST_ONE, LEAST_FOUR = "NMKL", "PQR", "HW"
 

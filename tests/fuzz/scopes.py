@@ -110,6 +110,8 @@ def declare(var: Var, dims: list[Any] | None) -> ValueInfoProto:
 
 
 def tensor(array: np.ndarray, name: str, dtype: str) -> TensorProto:
+    if dtype == "string":
+        array = array.astype(str)
     return numpy_helper.from_array(np.ascontiguousarray(array.astype(BY_NAME[dtype])).reshape(array.shape), name)
 
 
