@@ -163,6 +163,66 @@ def test_lengths_that_no_one_fixed_are_passed_by_each_run(tmp_path):
             assert f.shape == e.shape
 
 
+DISTANCES = """main (float[n, 2] x, float[m, 2] points) => (float[m, n] distances) {
+    last, distances = Scan <num_scan_inputs = 1, body = b (float[k, 2] rows, float[2] point)
+      => (float[k, 2] rows_out, float[k] row) {
+        rows_out = Identity(rows)
+        offset = Sub(rows, point)
+        axes = Constant <value = int64[1] {1}> ()
+        row = ReduceSumSquare <keepdims = 0> (offset, axes)
+    }> (x, points)
+}"""
+LISTS = """main (float[n, m] x, int64 p) => (float[a, b] stacked, float[?, m] part, int64 count) {
+    rows = Shape <start = 0, end = 1> (x)
+    steps = Squeeze (rows)
+    none = SequenceEmpty ()
+    v = Loop (steps, "", none) <body = b (int64 i, bool go, seq(float[]) t) => (bool on, seq(float[]) u) {
+        on = Identity(go)
+        row = Gather(x, i)
+        twice = Add(row, row)
+        u = SequenceInsert(t, twice)
+    }>
+    stacked = ConcatFromSequence <axis = 1, new_axis = 1> (v)
+    two = Constant <value = int64 {2}> ()
+    parts = SplitToSequence (x, two)
+    part = SequenceAt (parts, p)
+    count = SequenceLength (parts)
+}"""
+
+
+@needs_compiler
+@pytest.mark.parametrize("lengths", [(1, 1), (2, 5), (7, 3), (40, 2)])
+def test_loop_collects_elements_of_lengths_that_a_run_passes(tmp_path, lengths):
+    whorl.compile(model(DISTANCES), tmp_path / "m.so")
+    rng = np.random.default_rng(0)
+    x, points = (rng.normal(size=(n, 2)).astype(np.float32) for n in lengths)
+    (distances,) = whorl.load_compiled(tmp_path / "m.so").run(None, {"x": x, "points": points})
+    assert distances.shape == lengths[::-1]
+    np.testing.assert_allclose(distances, ((x - points[:, None]) ** 2).sum(2), rtol=1e-5)
+
+
+@needs_compiler
+def test_sequences_take_lengths_that_a_run_passes(tmp_path):
+    whorl.compile(model(LISTS), tmp_path / "m.so")
+    library, session = whorl.load_compiled(tmp_path / "m.so"), whorl.InferenceSession(model(LISTS))
+    for n, m, p in ((1, 1, 0), (5, 3, -1), (5, 3, 0), (40, 4, 19)):
+        feeds = {"x": np.arange(n * m, dtype=np.float32).reshape(n, m), "p": np.array(p)}
+        for e, f in zip(session.run(None, feeds), library.run(None, feeds), strict=True):
+            np.testing.assert_array_equal(f, e)
+            assert f.shape == e.shape
+    for n, p in ((5, 3), (0, 0)):
+        with pytest.raises(whorl.RunError):
+            library.run(None, {"x": np.zeros((n, 2), np.float32), "p": np.array(p)})
+
+
+@needs_compiler
+def test_sequence_as_a_result_is_refused(tmp_path):
+    text = "main (float[n] x) => (float[n] y, seq(float[n]) s) { y = Neg(x) s = SequenceConstruct(y, x) }"
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.compile(model(text), tmp_path / "m.so")
+    assert str(caught.value) == "output 's' is a sequence\n  fix: join it to a tensor"
+
+
 @needs_compiler
 def test_wrong_arguments_of_a_run_are_refused(tmp_path):
     whorl.compile(model(NEST), tmp_path / "raw.so")

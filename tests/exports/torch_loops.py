@@ -212,6 +212,47 @@ def split_in_loop(x: Tensor) -> Tensor:
     return total
 
 
+@function(floats("n", 4))
+def last_parts_first(x: Tensor) -> Tensor:
+    parts = x.split(3, dim=0)
+    total = torch.zeros(4)
+    for k in range(len(parts)):
+        total = total * 0.5 + parts[-k - 1].sum(dim=0)
+    return total
+
+
+@function(floats("n", 5), floats(5, 5))
+def viterbi(scores: Tensor, transitions: Tensor) -> Tensor:
+    best = scores[0]
+    origins: list[Tensor] = []
+    for i in range(1, scores.size(0)):
+        values, chosen = (best.unsqueeze(1) + transitions).max(dim=0)
+        best = values + scores[i]
+        origins.append(chosen)
+    state = best.argmax(dim=0)
+    path = [state]
+    for i in range(scores.size(0) - 1):
+        state = origins[scores.size(0) - 2 - i][state]
+        path.append(state)
+    return torch.stack(path).flip(0)
+
+
+@function(floats(3), integers(0, 30))
+def euler_steps(x: Tensor, steps: Tensor) -> Tensor:
+    for _i in range(int(steps)):
+        x = x + 0.01 * torch.stack([10 * (x[1] - x[0]), x[0] * (28 - x[2]) - x[1], x[0] * x[1] - 8 / 3 * x[2]])
+    return x
+
+
+@function(floats("n", 4))
+def if_by_shape(x: Tensor) -> Tensor:
+    if x.size(0) > 4:
+        y = x.mean(dim=0, keepdim=True)
+    else:
+        y = torch.cat([x, x * 2])
+    return y + 1
+
+
 @function(floats("n", 3), by="dynamo trace", n=(0, 3, 8))
 def unrolled(x: Tensor) -> Tensor:
     y = x

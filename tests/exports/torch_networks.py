@@ -92,6 +92,59 @@ def attention_with_cache() -> nn.Module:
     return Attention()
 
 
+class Decoder(nn.Module):
+    """One step of a decoder of one layer: the logits of the next token, and the caches of keys and values."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.embedding, self.attention, self.before, self.after = (
+            nn.Embedding(9, 8),
+            Attention(),
+            *map(nn.LayerNorm, (8, 8)),
+        )
+        self.up, self.down, self.head = nn.Linear(8, 16), nn.Linear(16, 8), nn.Linear(8, 9)
+
+    def forward(self, token: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+        x = self.embedding(token)
+        mixed, keys, values = self.attention(self.before(x), keys, values)
+        x = x + mixed
+        x = x + self.down(functional.gelu(self.up(self.after(x))))
+        return self.head(x), keys, values
+
+
+@network(integers(0, 9, 2, 1), floats(2, "n", 8), floats(2, "n", 8), by="trace", n=(0, 3, 8))
+def decoder_with_cache() -> nn.Module:
+    return Decoder()
+
+
+class MambaBlock(nn.Module):
+    """Projections, a causal convolution and a gate around a selective scan."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.enter, self.leave = nn.Linear(4, 12), nn.Linear(6, 4)
+        self.near = nn.Conv1d(6, 6, 3, groups=6, padding=2)
+        self.delta, self.project, self.decay = nn.Linear(6, 6), nn.Linear(6, 6), nn.Parameter(torch.zeros(6, 3))
+
+    def forward(self, x: Tensor) -> Tensor:
+        inner, gate = self.enter(x).chunk(2, dim=1)
+        inner = functional.silu(self.near(inner.t().unsqueeze(0))[0, :, : x.size(0)].t())
+        b, c = self.project(inner).chunk(2, dim=1)
+        step = functional.softplus(self.delta(inner)).unsqueeze(2)
+        state = torch.zeros(6, 3)
+        rows: list[Tensor] = []
+        for i in range(x.size(0)):
+            moved = step[i] * inner[i].unsqueeze(1) * b[i].unsqueeze(0)
+            state = state * torch.exp(-step[i] * torch.exp(self.decay)) + moved
+            rows.append(state @ c[i])
+        return self.leave(torch.stack(rows) * functional.silu(gate))
+
+
+@network(floats("n", 4), by="script", amplification=4)
+def mamba_block() -> nn.Module:
+    return MambaBlock()
+
+
 @function(floats(1, 2, "n", 8), floats(1, 2, "n", 8), floats(1, 2, "n", 8))
 def causal_attention(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return functional.scaled_dot_product_attention(q, k, v, is_causal=True)
