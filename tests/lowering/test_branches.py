@@ -73,9 +73,7 @@ def typed(text: str, **known: bool) -> Region:
 
 
 @pytest.mark.parametrize(("outer", "inner", "expected"), [(1, 1, ["Exp", "Neg"]), (1, 0, ["Neg"]), (0, 1, [])])
-def test_taken_branches_are_in_the_place_of_ifs_inside_of_one_another(
-    outer: bool, inner: bool, expected: list[str]
-) -> None:
+def test_taken_branches_stand_for_ifs_inside_of_one_another(outer: bool, inner: bool, expected: list[str]) -> None:
     region = typed(NESTED, c=bool(outer), d=bool(inner))
     take_branches(region, known_answers(region), {})
     assert ops(region) == expected

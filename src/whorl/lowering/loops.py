@@ -22,7 +22,7 @@ from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import require_part
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.native_types import is_single, native_type, sizes
-from whorl.lowering.regions import enter_body, lower_region
+from whorl.lowering.regions import enter_body, lower_body
 from whorl.lowering.storage import (
     GrowableBuffers,
     StateStorage,
@@ -205,7 +205,7 @@ class _LoopLowering(Struct):
         outs: Sequence[Buffer],
     ) -> None:
         k, op = self.k, self.op
-        results = lower_region(self.node.regions[0], env, k, op.carried)
+        results = lower_body(self.node.regions[0], env, k, op.carried)
         first = 1 + op.carried + op.last
         after = results[1:first]
         require_same_shapes(after, carried, storages, op.carried if op.keep_shapes else 0, k)

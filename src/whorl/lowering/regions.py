@@ -8,7 +8,7 @@ materialised before.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from msgspec.structs import replace
@@ -24,20 +24,18 @@ from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import Statement, When, While
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
+from whorl.lowering.conditionals import Storage, result_storage, store_results, view_of_storage
 from whorl.lowering.expressions import Unsupported, contained
 from whorl.lowering.native_types import fixed_type, is_fixed, is_single, sizes
 from whorl.lowering.readers import Readers
 from whorl.lowering.storage import (
     GrowableBuffers,
     StateStorage,
-    Target,
     carried_view,
     commit_iteration,
-    fill_all,
     first_element,
     growable_scratch,
     memory_type,
-    require_lengths,
     require_same_shapes,
     snapshot,
     snapshot_element,
@@ -53,21 +51,36 @@ def enter_body(op: Loop, body: Region, i: Var, k: KernelBuilder) -> dict[Value, 
     return {number: k.scalar(i, ones[0]), go_on: k.scalar(TRUE, ones[1])}
 
 
-def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carried: int = 0) -> list[View]:
-    """The results of a region whose arguments have views; a body's `carried` values may change where they lie."""
+def lower_body(body: Region, env: dict[Value, View], k: KernelBuilder, carried: int) -> list[View]:
+    """The results of a loop's body, whose `carried` values may change where they lie."""
+    states = body.arguments[2 : 2 + carried]
+    return lower_region(body, env, k, dict(zip(body.results[1 : 1 + carried], map(env.get, states), strict=True)))
+
+
+def lower_region(
+    region: Region, env: dict[Value, View], k: KernelBuilder, becoming: Mapping[Value, View | None] | None = None
+) -> list[View]:
+    """The results of a region whose arguments have views.
+
+    `becoming` says of results what they become the next value of, behind whose end they may put elements.
+    """
     uses, ends = _uses(region)
     readers = Readers.of(region)
-    appended = _appended(region, env, carried)
+    appended = _appended(becoming or {})
     for position, node in enumerate(region.nodes):
-        reused = _reusable_memory(node, position, env, ends, k) if node.op.overwrites else set[Buffer]()
+        owned = _handed_memory(node, position, env, ends, k) if isinstance(node.op, If) else {}
+        reused = _reusable_memory(node, 0, position, env, ends, k) if node.op.overwrites else set[Buffer]()
         k.readers = readers.first.get(node.inputs[0], ()) if node.inputs and node.inputs[0] is not None else ()
-        k.may_reuse, k.may_append = reused, appended.get(node.outputs[0]) if node.outputs else None
+        grown = [appended.get(value) for value in node.outputs]
+        k.may_reuse, k.may_append = reused, grown[0].buffer if grown and grown[0] is not None else None
         try:
             with contained(), k.failing_at(node.title, k.around):
-                outputs = [k.failing_as(node.title, view) for view in lower_node(node, env, k)]
+                made = _lower_if(node, env, k, grown, owned) if isinstance(node.op, If) else lower_node(node, env, k)
+                outputs = [k.failing_as(node.title, view) for view in made]
         except Unsupported as reason:
             raise reason.at(node) from None
         k.may_reuse, k.may_append = set(), None
+        reused |= {b for b in map(k.memory_of, owned.values()) if sum(view.buffer is b for view in outputs) == 1}
         for value, view in zip(node.outputs, outputs, strict=False):
             known = value.known if value.known is not None else view.known
             view = k.name_lengths(memory_type(value, k), replace(view, known=known))
@@ -76,18 +89,16 @@ def lower_region(region: Region, env: dict[Value, View], k: KernelBuilder, carri
     return [env[value] for value in region.results]
 
 
-def _appended(region: Region, env: dict[Value, View], carried: int) -> dict[Value, Buffer]:
-    """The values that become carried ones, each with the memory of that one, behind whose end it may put elements."""
-    states = region.arguments[2 : 2 + carried]
-    appended: dict[Value, Buffer] = {}
-    for state, result in zip(states, region.results[1 : 1 + carried], strict=True):
+def _appended(becoming: Mapping[Value, View | None]) -> dict[Value, View]:
+    """The values that become the next ones of others, each with that one, behind whose end it may put elements."""
+    appended: dict[Value, View] = {}
+    for result, state in becoming.items():
         while isinstance(result.owner, Node) and isinstance(result.owner.op, Identity):
             source = result.owner.inputs[0]
             assert source is not None
             result = source
-        buffer = env[state].buffer
-        if buffer is not None and buffer.grows:
-            appended[result] = buffer
+        if state is not None and state.buffer is not None and state.buffer.grows:
+            appended[result] = state
     return appended
 
 
@@ -102,11 +113,32 @@ def _uses(region: Region) -> tuple[dict[Value, int], dict[Value, int]]:
     return counts, ends
 
 
-def _reusable_memory(
+def _handed_memory(
     node: Node, position: int, env: dict[Value, View], ends: dict[Value, int], k: KernelBuilder
+) -> dict[int, Buffer]:
+    """The memory of what an If captures, by the input's number, where a branch may write over it."""
+    captured = {n: [r.arguments[n - 1] for r in node.regions] for n in range(1, len(node.inputs))}
+    pairs = {n: zip(node.regions, arguments, strict=True) for n, arguments in captured.items()}
+    written = [n for n, each in pairs.items() if any(_writes_over(argument, region) for region, argument in each)]
+    return {n: buffer for n in written for buffer in _reusable_memory(node, n, position, env, ends, k)}
+
+
+def _writes_over(value: Value, region: Region) -> bool:
+    """Whether a node of a region, or of a branch inside, may write its result over a value."""
+    for node in region.nodes:
+        if node.op.overwrites and node.inputs[0] is value:
+            return True
+        numbers = [n for n, each in enumerate(node.inputs) if n and each is value and isinstance(node.op, If)]
+        if any(_writes_over(inner.arguments[n - 1], inner) for inner in node.regions for n in numbers):
+            return True
+    return False
+
+
+def _reusable_memory(
+    node: Node, number: int, position: int, env: dict[Value, View], ends: dict[Value, int], k: KernelBuilder
 ) -> set[Buffer]:
-    """The memory of the node's first input, if nobody reads that later: what was to be read there is read now."""
-    value = node.inputs[0]
+    """The memory of an input, if nobody reads that later: what was to be read there is read now."""
+    value = node.inputs[number]
     if (
         value is None
         or ends[value] > position
@@ -125,8 +157,6 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
     match node.op:
         case Constant():
             return [_constant(as_array(node.op.value), node.outputs[0], k)]
-        case If():
-            return _lower_if(node, env, k)
         case Loop():
             return _lower_inner(node, node.op, env, k)
         case _:
@@ -174,23 +204,35 @@ def _constant(array: np.ndarray, value: Value, k: KernelBuilder) -> View:
     return k.scalar(k.const(array.reshape(-1)[0].item(), type.dtype), sizes(type), value.known)
 
 
-def _lower_if(node: Node, env: dict[Value, View], k: KernelBuilder) -> list[View]:
+def _lower_if(
+    node: Node, env: dict[Value, View], k: KernelBuilder, grown: Sequence[View | None], owned: Mapping[int, Buffer]
+) -> list[View]:
+    """The results of an If; behind the ends of `grown` it may put what these become, and write over `owned` memory."""
     condition = node.inputs[0]
     assert condition is not None
     answer = known_bool(condition)
     if answer is not None:
-        return _lower_branch(node, 0 if answer else 1, env, k)
+        return _lower_branch(node, 0 if answer else 1, env, k, grown, owned)
     types = [memory_type(v, k) for v in node.outputs]
-    storages = [_result_storage(t, k) for t in types]
     when = When(k.let(first_element(env[condition], k)))
+    ends: list[tuple[list[Statement], list[View]]] = []
     for n, block in enumerate((when.then, when.other)):
         with k.into(block):
             if surely_fails(node.regions[n]):
                 _fail_in_branch(node, n, k)
             else:
-                _store_results(_lower_branch(node, n, env, k), storages, k)
+                ends.append((block, _lower_branch(node, n, env, k, grown, owned)))
+    written = [replace(env[v], buffer=k.memory_of(b)) for n, b in owned.items() if (v := node.inputs[n]) is not None]
+    storages: list[Storage] = []
+    for n, type in enumerate(types):
+        views, state = [views[n] for _, views in ends], grown[n]
+        own = [state] if state is not None and all(view.buffer is state.buffer for view in views) else []
+        storages.append(result_storage(type, views, [*own, *written], k))
+    for block, views in ends:
+        with k.into(block):
+            store_results(views, storages, k)
     k.block.append(when)
-    return [_view_of_storage(storage, t, k) for storage, t in zip(storages, types, strict=True)]
+    return [view_of_storage(storage, t, k) for storage, t in zip(storages, types, strict=True)]
 
 
 def _fail_in_branch(node: Node, number: int, k: KernelBuilder) -> None:
@@ -199,49 +241,19 @@ def _fail_in_branch(node: Node, number: int, k: KernelBuilder) -> None:
         k.fail_unless(FALSE, "its inputs are of types that it refuses")
 
 
-def _lower_branch(node: Node, number: int, env: dict[Value, View], k: KernelBuilder) -> list[View]:
+def _lower_branch(
+    node: Node,
+    number: int,
+    env: dict[Value, View],
+    k: KernelBuilder,
+    grown: Sequence[View | None],
+    owned: Mapping[int, Buffer],
+) -> list[View]:
     region, captured = node.regions[number], node.inputs[1:]
     inner = {a: env[v] for a, v in zip(region.arguments, captured, strict=True) if v is not None}
+    k.owners.update((buffer, region.arguments[n - 1]) for n, buffer in owned.items())
     with k.failing_at(node.title, (*k.around, (region_title(node, number), None))):
-        return lower_region(region, inner, k)
-
-
-def _result_storage(type: TensorType, k: KernelBuilder) -> Var | Buffer | GrowableBuffers:
-    """Where a result of either branch is put: a register for one element, else scratch memory."""
-    if is_single(type):
-        return k.variable(type.dtype, "r", once=False)
-    if all(map(k.is_available, lengths_of(type))):
-        return k.temporary(type.dtype, lengths_of(type))
-    return growable_scratch(k, type)
-
-
-def _view_of_storage(storage: Var | Buffer | GrowableBuffers, type: TensorType, k: KernelBuilder) -> View:
-    match storage:
-        case Var():
-            return k.scalar(storage, lengths_of(type))
-        case GrowableBuffers():
-            return k.view_of(storage.now, lengths_of(type))
-        case _:
-            pass
-    return k.view_of(storage, lengths_of(type))
-
-
-def _store_results(views: Sequence[View], storages: Sequence[Var | Buffer | GrowableBuffers], k: KernelBuilder) -> None:
-    """Store the results of a branch."""
-    targets: list[Target] = []
-    for view, storage in zip(views, storages, strict=False):
-        match storage:
-            case Var():
-                k.assign(storage, snapshot_element(view, k))
-            case GrowableBuffers():
-                for axis, register in storage.lengths.items():
-                    k.assign(register, k.length(view.shape[axis]))
-                k.reserve(storage.now, view.shape)
-                targets.append((view, storage.now, ()))
-            case _:
-                require_lengths(view.shape, storage.shape, k)
-                targets.append((view, storage, ()))
-    fill_all(k, targets)
+        return lower_region(region, inner, k, dict(zip(region.results, grown, strict=True)))
 
 
 def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> list[View]:
@@ -266,7 +278,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
     loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
     with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
-        results = lower_region(body, inner, k, op.carried)
+        results = lower_body(body, inner, k, op.carried)
         after = results[1 : 1 + len(storages)]
         require_same_shapes(after, types, storages, op.carried if op.keep_shapes else 0, k)
         answer = TRUE if condition is None else snapshot_element(results[0], k)

@@ -70,15 +70,21 @@ Target = tuple[View, Buffer, Index]
 
 def growable_buffers(k: KernelBuilder, name: str, type: TensorType) -> GrowableBuffers:
     """Growable buffers for a value whose own lengths, those with names that are new, become registers."""
-    before, after = ({axis: k.variable(INT64, "len", once=False) for axis in _own(k, type)} for _ in range(2))
-    shape = lengths_of(type)
-    for axis, register in before.items():
-        k.dims[str(shape[axis])] = register
+    after = {axis: k.variable(INT64, "len", once=False) for axis in _own(k, type)}
+    before, shape = growable_lengths(k, type), lengths_of(type)
     now, then = (
         Buffer(f"{name}.{hint}", type.dtype, memory_shape(k, shape, registers), True)
         for hint, registers in (("now", before), ("next", after))
     )
     return GrowableBuffers(now, then, before, after)
+
+
+def growable_lengths(k: KernelBuilder, type: TensorType) -> dict[int, Var]:
+    """A register for each length of a value that has a name which is new, and stands for the register from now on."""
+    registers = {axis: k.variable(INT64, "len", once=False) for axis in _own(k, type)}
+    for axis, register in registers.items():
+        k.dims[str(lengths_of(type)[axis])] = register
+    return registers
 
 
 def _own(k: KernelBuilder, type: TensorType) -> list[int]:
