@@ -5,7 +5,8 @@ optimisation. `programs` runs kernel programs by the interpreter of `kernel` ins
 memory of every program against pages that nobody may touch, so that an access outside ends the process at once.
 `poison` fills memory that has no contents yet, fresh or used before, with a pattern that no result has by chance.
 `strict` raises what is otherwise recorded: a fault of whorl's own while it lowers or compiles, after which the
-interpreter serves. `unoptimised` has LLVM optimise nothing.
+interpreter serves. `unoptimised` has LLVM optimise nothing. `spread` has several cores share all that they may,
+however small.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from msgspec import Struct
 
 from whorl.errors import RunError
 
-WORDS = ("programs", "guard", "poison", "strict", "unoptimised")
+WORDS = ("programs", "guard", "poison", "strict", "unoptimised", "spread")
 POISON = 0x7FF5
 """Repeated, these 16 bits are NaN in float types of as many or more, out of range as indices, and neither 0 nor 1."""
 POISONED_END = 1 << 23
@@ -39,6 +40,7 @@ class Debug(Struct, frozen=True):
     poisons: bool = False
     is_strict: bool = False
     is_unoptimised: bool = False
+    spreads: bool = False
 
     @property
     def changes_runs(self) -> bool:
@@ -47,7 +49,7 @@ class Debug(Struct, frozen=True):
     @property
     def needs_all_stages(self) -> bool:
         """Whether programs are needed as they were lowered, or other code than usual."""
-        return self.changes_runs or self.is_unoptimised or self.folder is not None
+        return self.changes_runs or self.is_unoptimised or self.spreads or self.folder is not None
 
 
 @functools.cache

@@ -16,16 +16,16 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.value import Value
 
-FUNCTIONS = ("poll", "run", "grow")
-POLL, RUN, GROW = range(3)
-"""Cells of a context: three functions; then what they need."""
-CHECK, RUN_OP, GROW_BLOCK = range(3, 6)
+FUNCTIONS = ("poll", "run", "grow", "alone")
+POLL, RUN, GROW, FORK = range(4)
+"""Cells of a context: four functions; then what they need."""
+CHECK, RUN_OP, GROW_BLOCK = range(4, 7)
 """Python functions: () that raises to stop, (number, address) -> status, (address, size) -> address or 0."""
-NEXT, PERIOD, CLOCK = range(6, 9)
+NEXT, PERIOD, CLOCK = range(7, 10)
 """Nanoseconds of the clock when Python is asked again, and from one time to the next; `clock_gettime`, or 0."""
-ERROR = 9
+ERROR = 10
 """The exception that was raised, in three cells: type, value and traceback."""
-INTERFACE = 12
+INTERFACE = 13
 PYTHON = (
     "PyGILState_Ensure",
     "PyGILState_Release",
@@ -38,7 +38,13 @@ PYTHON = (
 """Functions of Python's C interface, in the cells from `INTERFACE` on."""
 FORMAT = INTERFACE + len(PYTHON)
 """The address of the text "LL"."""
-COUNT = FORMAT + 1
+LEAST_WORK, IS_MISSED, POOL, THREADS = range(FORMAT + 1, FORMAT + 5)
+"""Scalar operations that are worth waking another core; whether there were so many, but no pool; the pool of threads,
+and how many of them a program may use, its own among them (`codegen/pool.py`)."""
+COUNT = FORMAT + 5
+FORK_PARAMETERS = {"context": "ptr", "function": "ptr", "arguments": "ptr", "extent": "i64", "work": "i64"}
+"""Those of the function that runs a nest's function for `extent` steps of so much work each, where that is worth it on
+several cores."""
 _MONOTONIC = 1
 
 
@@ -56,7 +62,17 @@ def context_module() -> Module:
     new = f.call("@call", "i64", f["context"], f.index(GROW_BLOCK), address, f["size"], f.index(0))
     f.give(f.convert("inttoptr", new, "ptr"))
     _define_poll(module)
+    _define_alone(module)
     return module
+
+
+def _define_alone(module: Module) -> None:
+    """Instead of `fork` as long as there is no pool: say that one is missed, and compute everything here."""
+    f = Function(module, "@alone", "i64", dict(FORK_PARAMETERS), "", "")
+    least = f.load_index(f.offset(f["context"], "i64", LEAST_WORK))
+    with f.when(f.argument("extent") * f.argument("work") >= least):
+        f.store(f.index(1), f.offset(f["context"], "i64", IS_MISSED))
+    f.give(f.call_pointer(f["function"], "i64", f["arguments"], f.index(0), f["extent"], f["context"]))
 
 
 def _load(f: Function, cell: int) -> Value:

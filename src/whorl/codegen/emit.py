@@ -7,16 +7,17 @@ several. It writes scalars and buffer addresses back before it returns 0, or ret
 from __future__ import annotations
 
 import functools
+from collections.abc import Mapping
 
 from whorl.codegen.frame import Failures, Frame
-from whorl.codegen.nest_functions import NestFrame, name_of, parameters_of
+from whorl.codegen.nest_functions import NestFrame, name_of, open_function
 from whorl.codegen.routines import routines_for
 from whorl.codegen.statements import Statements
 from whorl.codegen.target import host
 from whorl.debug import debug, dump_program
-from whorl.kernel.canonical import Nest
+from whorl.kernel.canonical import Nest, NestDescription
 from whorl.kernel.equality import key_of
-from whorl.kernel.outline import is_glue, outline
+from whorl.kernel.outline import is_glue, outline, spreads_of
 from whorl.kernel.program import Fail, For, Program, text_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Machine, Module, Unit
@@ -56,9 +57,7 @@ class ProgramModule(Module):
             return
         self.is_complete = True
         frame = _open(self.program, self, "")
-        for nest in self.nests.values():
-            if name_of(nest) not in self:
-                self.add(Unit(name_of(nest), _nest_module(nest, self.machine)))
+        _add_nests(self, self.nests)
         routines = routines_for(self.machine)
         Statements(frame, self.program.calls, self.nests, routines=routines).write(self.program.body)
         _close(frame)
@@ -90,15 +89,23 @@ def _close(frame: Frame) -> None:
     frame.f.give(frame.f.index(0))
 
 
+def _add_nests(module: Module, nests: Mapping[int, Nest]) -> None:
+    for nest in nests.values():
+        if name_of(nest) not in module:
+            module.add(Unit(name_of(nest), _nest_module(nest, module.machine)))
+
+
 @functools.lru_cache(NEST_MODULES)
 def _nest_module(nest: Nest, machine: Machine) -> Module:
     """The LLVM IR of a nest's function; one whose iterations follow from each other is worth the most effort."""
-    is_parallel = isinstance(nest.statement, For) and nest.statement.parallel
+    is_parallel = nest.is_spread or (isinstance(nest.statement, For) and nest.statement.parallel)
     module, name = Module(machine, Effort.ROUTINES if is_parallel else Effort.LOOPS), name_of(nest)
     module.comment = dump_program(text_of([nest.statement]), name.removeprefix("@whorl."))
-    f = Function(module, name, "i64", parameters_of(nest), "")
-    frame = NestFrame(f, nest)
-    Statements(frame, routines=routines_for(machine)).write([nest.statement])
+    f, parameters = open_function(module, nest)
+    frame = NestFrame(f, nest, parameters)
+    inside = {} if nest.is_spread else {id(s): NestDescription(s).nest(()) for s in spreads_of([nest.statement])}
+    _add_nests(module, inside)
+    Statements(frame, nests=inside, routines=routines_for(machine)).write([nest.statement])
     frame.close()
     f.give(f.index(0))
     return module

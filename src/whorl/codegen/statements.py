@@ -9,7 +9,7 @@ from whorl.codegen.callers import GROW, POLL
 from whorl.codegen.callers import RUN as RUN_CELL
 from whorl.codegen.expressions import Expressions
 from whorl.codegen.frame import Failures, Variables
-from whorl.codegen.nest_functions import call_nest
+from whorl.codegen.nest_functions import call_nest, call_spread
 from whorl.codegen.routines import Routines, define_routine
 from whorl.codegen.statuses import NO_MEMORY, STOPPED
 from whorl.ir.native.expressions import Buffer, Expr
@@ -22,6 +22,7 @@ from whorl.kernel.program import (
     Poll,
     Reserve,
     RunOp,
+    Spread,
     Statement,
     Store,
     Swap,
@@ -30,8 +31,9 @@ from whorl.kernel.program import (
     While,
 )
 from whorl.kernel.vectors import vectors_side_by_side
+from whorl.kernels.table import KERNELS
 from whorl.llvm.function import Function
-from whorl.llvm.routine import NO_POLLS, ask_to_go_on
+from whorl.llvm.routine import NO_POLLS, PARTS, ask_to_go_on
 from whorl.llvm.value import Value
 
 NO_NESTS: Mapping[int, Nest] = MappingProxyType({})
@@ -59,6 +61,8 @@ class Statements:
     def write(self, statements: Sequence[Statement]) -> None:
         for statement in statements:
             match statement:
+                case Spread():
+                    self._spread(statement)
                 case For() | While() if id(statement) in self.nests:
                     self._call_nest(self.nests[id(statement)])
                 case Assign(var, value):
@@ -240,8 +244,19 @@ class Statements:
 
     # ---- nests, kernels and polls ----------------------------------------------------------------------------
 
+    def _spread(self, spread: Spread) -> None:
+        """Run a nest's function for all steps; one range of it, where that is what is written."""
+        nest = self.nests.get(id(spread))
+        if nest is None:
+            self.write(spread.body)
+            return
+        extent, work = (self.f.index(self.expressions.write(e)) for e in (spread.extent, spread.work))
+        self._end_unless_done(nest, call_spread(self.frame, nest, extent, work))
+
     def _call_nest(self, nest: Nest) -> None:
-        status = call_nest(self.frame, nest)
+        self._end_unless_done(nest, call_nest(self.frame, nest))
+
+    def _end_unless_done(self, nest: Nest, status: Value) -> None:
         if nest.asks or nest.ends:
             with self.f.leave_when(status.differs(0)):
                 self.f.give(status)
@@ -252,7 +267,8 @@ class Statements:
         shared = self.routines
         routine = shared.add_to(f.module, call) if shared is not None else define_routine(call, f.module)
         addresses = [self.expressions.address(buffer, index) for buffer, index in call.addresses]
-        numbers = (self.expressions.write(n) if isinstance(n, Expr) else n for n in call.numbers)
+        parts = call.parts or ((0, PARTS) if KERNELS[call.kernel].meaning.factors else ())
+        numbers = (self.expressions.write(n) if isinstance(n, Expr) else n for n in (*call.numbers, *parts))
         arguments = [*addresses, *map(f.index, numbers)]
         if not call.polls:
             f.call(routine, "i64", *arguments, *NO_POLLS)

@@ -16,7 +16,7 @@ from msgspec import Struct
 from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.lengths import Lengths
-from whorl.kernel.program import Assign, Call, Fail, For, Poll, Reserve, Statement, Store, Swap, When, While
+from whorl.kernel.program import Assign, Call, Fail, For, Poll, Reserve, Spread, Statement, Store, Swap, When, While
 from whorl.kernel.vectors import vectors_side_by_side
 from whorl.kernel.verify import constant_zero
 from whorl.kernel.walk import memory_parts
@@ -25,11 +25,13 @@ from whorl.kernel.walk import memory_parts
 class Nest(Struct, frozen=True, eq=False, dict=True):
     """A statement as a function: of addresses, of scalars it reads, of those it changes, of lengths, of work to count.
 
+    The function of a `Spread` computes one range.
+
     Nests are equal where their texts are. `moved` are buffers whose addresses change, `grown` those of them whose sizes
     may.
     """
 
-    statement: For | While
+    statement: For | Spread | While
     text: str
     buffers: tuple[Buffer, ...]
     moved: tuple[Buffer, ...]
@@ -48,6 +50,11 @@ class Nest(Struct, frozen=True, eq=False, dict=True):
 
     def __hash__(self) -> int:
         return hash(self.text)
+
+    @property
+    def is_spread(self) -> bool:
+        """Whether several cores may run it."""
+        return isinstance(self.statement, Spread)
 
     @functools.cached_property
     def key(self) -> str:
@@ -78,7 +85,7 @@ class Description:
         for statement in statements:
             self.lines.append(self.line(statement))
             match statement:
-                case For(body=body):
+                case For(body=body) | Spread(body=body):
                     self.block(body)
                     self.lines.append("end")
                 case When(then=then, other=other):
@@ -106,6 +113,9 @@ class Description:
                 text = self.expr(extent)
                 self.vectors.append(vectors_side_by_side(statement))
                 return f"{'parallel ' if parallel else ''}for {self.assign(var)} < {text}"
+            case Spread(first, count, extent, work):
+                texts = self.expr(extent), self.expr(work)
+                return f"spread {self.assign(first)} {self.assign(count)} {' '.join(texts)}"
             case When(condition):
                 return f"if {self.expr(condition)}"
             case While():
@@ -117,9 +127,9 @@ class Description:
                 self.moved[buffer] = None
                 text = self.expr(count)
                 return f"reserve {self.buffer(buffer)} {text}"
-            case Call(kernel, addresses, numbers, polls):
+            case Call(kernel, addresses, numbers, polls, parts):
                 memory = [self.element(buffer, index) for buffer, index in addresses]
-                texts = [self.expr(n) if isinstance(n, Expr) else str(n) for n in numbers]
+                texts = [self.expr(n) if isinstance(n, Expr) else str(n) for n in (*numbers, *(parts or ()))]
                 return f"{kernel} {' '.join((*memory, *texts))}{' polls' if polls else ''}"
             case Poll(work, times):
                 return f"poll {work}" + ("" if times is None else f" * {self.expr(times)}")
@@ -184,16 +194,22 @@ class Description:
 class NestDescription(Description):
     """A nest, which has lengths and the work of its polls as parameters."""
 
-    def __init__(self, statement: For | While) -> None:
+    def __init__(self, statement: For | Spread | While) -> None:
         super().__init__()
         self.statement = statement
         self.lengths = {const: f"n{n}" for n, const in enumerate(Lengths(statement).lengths)}
         self.polls: list[Poll] = []
         self.asks = self.ends = False
-        self.block([statement])
+        if isinstance(statement, Spread):
+            self.lines.append(f"spread {self.assign(statement.first)} {self.assign(statement.count)}")
+            self.block(statement.body)
+        else:
+            self.block([statement])
 
     def line(self, statement: Statement) -> str:
         match statement:
+            case Spread():
+                self.asks = self.ends = True
             case Poll():
                 self.asks = True
                 self.polls.append(statement)
@@ -213,7 +229,7 @@ class NestDescription(Description):
 
     def nest(self, seen: Iterable[Var]) -> Nest:
         """The nest, where something else sees these variables."""
-        outside = set(seen)
+        outside = set[Var]() if isinstance(self.statement, Spread) else set(seen)
         results = tuple(var for var in self.assigned if var in outside)
         names = [self.names[var] for var in results]
         return Nest(

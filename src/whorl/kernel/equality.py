@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import Buffer
 from whorl.kernel.canonical import Description, Nest
-from whorl.kernel.program import Program, RunOp, Statement, Take
+from whorl.kernel.program import Program, RunOp, Spread, Statement, Take
 
 
 def key_of(program: Program, nests: Mapping[int, Nest]) -> str:
@@ -42,6 +42,8 @@ class _ProgramDescription(Description):
 
     def call(self, nest: Nest) -> str:
         scalars = [self.expr(e) for e in (*nest.values, *nest.results, *nest.lengths)]
+        if isinstance(nest.statement, Spread):
+            scalars += [self.expr(e) for e in (nest.statement.extent, nest.statement.work)]
         works = [str(poll.work) for poll in nest.polls]
         return " ".join((nest.key, *(self.buffer(b) for b in nest.buffers), *scalars, *works))
 

@@ -7,6 +7,7 @@ writes it, and a division by zero are errors.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
@@ -27,6 +28,7 @@ from whorl.kernel.program import (
     Program,
     Reserve,
     RunOp,
+    Spread,
     Statement,
     Store,
     Swap,
@@ -134,6 +136,8 @@ class _Machine(Struct):
                     for step in steps:
                         self.registers[var.name] = np.int64(step)
                         self.block(body)
+            case Spread():
+                self.spread(statement)
             case When(condition, then, other):
                 self.block(then if self.value(condition) else other)
             case While(head, condition, body):
@@ -165,6 +169,14 @@ class _Machine(Struct):
             self.path = (*self.path, (number, step))
             self.block(body)
             self.path = self.path[:-1]
+
+    def spread(self, spread: Spread) -> None:
+        """Three ranges, last to first."""
+        extent = int(self.value(spread.extent))
+        bounds = sorted({0, extent // 3, extent // 2, extent})
+        for first, end in reversed([*itertools.pairwise(bounds)]):
+            self.registers |= {spread.first.name: np.int64(first), spread.count.name: np.int64(end - first)}
+            self.in_parallel(spread.first, range(first, first + 1), spread.body)
 
     def touch(self, memory: _Memory, position: int, writes: bool, buffer: Buffer) -> None:
         """Refuse an element that another iteration of the same parallel loop has written, or read before this write."""
@@ -219,6 +231,9 @@ class _Machine(Struct):
             memory.written = None
 
     def call(self, call: Call) -> None:
+        """A kernel; all of it in its first part, as its meaning knows no parts."""
+        if call.parts is not None and self.value(call.parts[0]) > 0:
+            return
         kernel = KERNELS[call.kernel].meaning
         parts: list[np.ndarray] = []
         numbers = [int(self.value(n)) if isinstance(n, Expr) else n for n in call.numbers]

@@ -11,7 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Expr, Var
 from whorl.kernel.canonical import Nest, NestDescription
-from whorl.kernel.program import For, Program, RunOp, Statement, Take, When, While
+from whorl.kernel.program import For, Program, RunOp, Spread, Statement, Take, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, assigned, blocks, expressions
 
@@ -25,12 +25,17 @@ def outline(program: Program) -> dict[int, Nest]:
     """The nests of a program that become functions, by the identity of their statements."""
     chosen = list(_candidates(program.body))
     if len(chosen) < FEW:
-        return {}
+        chosen = spreads_of(program.body)
     described = {id(statement): NestDescription(statement) for statement in chosen}
     seen = Counter(_shared(program, described))
     for description in described.values():
         seen.update(description.variables.keys())
     return {key: d.nest(var for var in d.variables if seen[var] > 1) for key, d in described.items()}
+
+
+def spreads_of(block: Sequence[Statement]) -> list[Spread]:
+    """The statements whose ranges several cores run, each a function of its own wherever it stands."""
+    return [s for s in all_statements(block) if isinstance(s, Spread)]
 
 
 def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
@@ -39,6 +44,8 @@ def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
     for statement in _outside(program.body, nests):
         if isinstance(statement, For | While):
             return False
+        if isinstance(statement, Spread):
+            continue
         for expr in expressions(statement):
             ops = [part.op for part in parts_in_order(expr) if isinstance(part, Apply)]
             count += len(ops)
@@ -47,17 +54,20 @@ def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
     return count <= SHORT * len(nests)
 
 
-def _candidates(block: Sequence[Statement]) -> Iterator[For | While]:
+def _candidates(block: Sequence[Statement]) -> Iterator[For | Spread | While]:
     """Loops that run at most once, and do without the runtime but for polls and memory."""
     for statement in block:
         match statement:
-            case For() | While() if not any(isinstance(s, RunOp | Take) for s in all_statements([statement])):
+            case For() | Spread() | While() if not any(
+                isinstance(s, RunOp | Take) for s in all_statements([statement])
+            ):
                 yield statement
             case When(then=then, other=other):
                 yield from _candidates(then)
                 yield from _candidates(other)
             case _:
-                pass
+                for inner in blocks(statement):
+                    yield from spreads_of(inner)
 
 
 def _shared(program: Program, nests: Container[int]) -> set[Var]:

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Const, Expr, Load, Var, index_const
-from whorl.kernel.program import Assign, Call, For, Poll, Program, RunOp, Statement, When, While
+from whorl.kernel.program import Assign, Call, For, Poll, Program, RunOp, Spread, Statement, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import Block, expressions
 from whorl.kernels.kernel import LANES
@@ -77,6 +77,10 @@ class _Work(Struct):
                 inner = self.of_block(body)
                 return None if inner is None else max(0, int(extent)) * (1 + inner)
             case For():
+                return self.unknown
+            case Spread(extent=Const(value=extent), work=Const(value=work)):
+                return max(0, int(extent)) * int(work)
+            case Spread():
                 return self.unknown
             case While() if self.unknown is not None:
                 return self.unknown
@@ -155,6 +159,8 @@ class _Inserter(Struct):
         match statement:
             case For():
                 return 0, self.loop(statement)
+            case Spread():
+                self.block(statement.body)
             case While():
                 self.poll(statement.body, 1 + self.block(statement.head) + self.block(statement.body))
             case When():

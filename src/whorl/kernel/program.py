@@ -40,6 +40,20 @@ class For(Struct):
     parallel: bool = False
 
 
+class Spread(Struct):
+    """Runs `body` for ranges `first .. first + count`, which make up `0 .. extent`, on several cores where that pays.
+
+    Ranges come in any order, or at once: none reads or writes what another one writes. A step takes about as long as
+    `work` scalar operations.
+    """
+
+    first: Var
+    count: Var
+    extent: Expr
+    work: Expr
+    body: list[Statement] = field(default_factory=lambda: list[Statement]())
+
+
 class When(Struct):
     """`if condition: then; else: other`."""
 
@@ -98,13 +112,14 @@ class RunOp(Struct):
 class Call(Struct):
     """Runs one of `KERNELS` on memory that starts at elements of buffers, and on numbers; `polls`: as `Poll` does.
 
-    A number that only the run knows is an expression.
+    A number that only the run knows is an expression. `parts`: only so many of its `PARTS`, from one on.
     """
 
     kernel: str
     addresses: list[tuple[Buffer, tuple[Expr, ...]]]
     numbers: tuple[int | Expr, ...]
     polls: bool = False
+    parts: tuple[Expr, Expr] | None = None
 
     def numbers_or(self, unknown: int) -> tuple[int, ...]:
         """The numbers, with one in the place of those that only the run knows."""
@@ -143,7 +158,7 @@ class Fail(Struct):
         return [number for _, number in self.around if number is not None]
 
 
-Statement = Assign | Store | For | When | While | Swap | Take | Reserve | RunOp | Call | Poll | Fail
+Statement = Assign | Store | For | Spread | When | While | Swap | Take | Reserve | RunOp | Call | Poll | Fail
 
 
 class Program(Struct):
@@ -196,6 +211,9 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
             case For(var, extent, body, parallel):
                 yield f"{indent}{'parallel ' if parallel else ''}for {var.name} < {text(extent)}:"
                 yield from _block(body, indent + "  ")
+            case Spread(first, count, extent, work, body):
+                yield f"{indent}spread {first.name}, {count.name} < {text(extent)} by {text(work)}:"
+                yield from _block(body, indent + "  ")
             case When(condition, then, other):
                 yield f"{indent}if {text(condition)}:"
                 yield from _block(then, indent + "  ")
@@ -216,10 +234,11 @@ def _block(statements: Sequence[Statement], indent: str) -> Iterator[str]:
             case RunOp(op, inputs, outputs):
                 operands = ", ".join("_" if b is None else b.name for b in inputs)
                 yield f"{indent}{', '.join(b.name for b in outputs)} = run {op.name}({operands})"
-            case Call(kernel, addresses, numbers):
+            case Call(kernel, addresses, numbers, parts=parts):
                 memory = [f"{b.name}[{', '.join(map(text, index))}]" for b, index in addresses]
                 shown = [text(n) if isinstance(n, Expr) else str(n) for n in numbers]
-                yield f"{indent}{kernel}({', '.join((*memory, *shown))})"
+                only = "" if parts is None else f" parts {text(parts[0])}, {text(parts[1])}"
+                yield f"{indent}{kernel}({', '.join((*memory, *shown))}){only}"
             case Poll(work, times):
                 yield f"{indent}poll {work}" + ("" if times is None else f" * {text(times)}")
             case Fail(status):

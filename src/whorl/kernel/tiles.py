@@ -119,7 +119,7 @@ def _part(length: int, most: int, least: int) -> int | None:
 
 def _rewritten(loop: While, nest: For, counter: tuple[Var, Var], length: int, count: int, number: str) -> When:
     i, go = counter
-    part, step = (Var(INT64, f"{hint}{number}", False) for hint in ("part", "step"))
+    part, step, turn = (Var(INT64, f"{hint}{number}", False) for hint in ("part", "step", "turn"))
     start, coordinate, first = (Var(INT64, f"{hint}{number}") for hint in ("start", "coordinate", "first"))
     extent: Expr = index_const(count)
     if length % count:
@@ -128,13 +128,18 @@ def _rewritten(loop: While, nest: For, counter: tuple[Var, Var], length: int, co
     inner = For(step, extent, [Assign(coordinate, Apply(INT64, "add", (start, step))), *nest.body], parallel=True)
     body = [inner if s is nest else s for s in loop.body if not (isinstance(s, Assign) and s.var is go)]
     assert isinstance(loop.condition, Apply)
-    through = While([], loop.condition.args[1], body)
+    goes_on = loop.condition.args[1]
+    assert isinstance(goes_on, Apply)
+    through = While([], goes_on, body)
     parts: Block = [
-        Assign(i, first),
+        Assign(turn, first),
         Assign(start, Apply(INT64, "mul", (part, index_const(count)))),
         through,
     ]
-    return When(
-        loop.condition,
-        [Assign(first, i), For(part, index_const(-(-length // count)), parts), Assign(go, TRUE)],
-    )
+    own_counter = Replacement(lambda expr: turn if expr is i else None)
+    own_counter.block([through])
+    for position, statement in enumerate(body):
+        if isinstance(statement, Assign) and statement.var is i:
+            body[position] = Assign(turn, statement.value)
+    every = For(part, index_const(-(-length // count)), parts, parallel=True)
+    return When(loop.condition, [Assign(first, i), every, Assign(i, goes_on.args[1]), Assign(go, TRUE)])

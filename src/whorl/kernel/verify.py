@@ -22,6 +22,7 @@ from whorl.kernel.program import (
     Program,
     Reserve,
     RunOp,
+    Spread,
     Statement,
     Store,
     Swap,
@@ -99,6 +100,8 @@ class _Check(Struct):
                 self.read(value, known, buffer.dtype)
             case For():
                 return self.loop(statement, known)
+            case Spread():
+                self.spread(statement, known)
             case When(condition, then, other):
                 self.read(condition, known, BOOL)
                 return self.block(then, known) & self.block(other, known)
@@ -153,6 +156,20 @@ class _Check(Struct):
         self.block(loop.body, known | {loop.var})
         return known
 
+    def spread(self, spread: Spread, known: frozenset[Var]) -> None:
+        """Ranges know nothing of each other, and nobody knows what they leave in variables."""
+        for number in (spread.extent, spread.work):
+            self.read(number, known, INT64)
+        own = (spread.first, spread.count)
+        for var in own:
+            if var.dtype != INT64 or var in known:
+                raise VerifyError(f"{var.name!r} bounds a range and is {name_of(var.dtype)}, or has a value already")
+            self.assign(var)
+        for statement in _inside(spread.body):
+            if isinstance(statement, Swap | Take | Reserve | RunOp | Spread):
+                raise VerifyError(f"{type(statement).__name__} is for one core alone")
+        self.block(spread.body, known.difference(_assigned(spread.body)).union(own))
+
     def call(self, call: Call, known: frozenset[Var]) -> None:
         if call.kernel not in KERNELS:
             raise VerifyError(f"there is no kernel {call.kernel!r}")
@@ -167,7 +184,9 @@ class _Check(Struct):
             raise VerifyError(f"{call.kernel} takes {len(expected)} addresses: {', '.join(map(name_of, expected))}")
         for buffer, index in call.addresses:
             self.check_address(buffer, index, known)
-        for number in call.numbers:
+        if call.parts is not None and not kernel.factors:
+            raise VerifyError(f"{call.kernel} is not taken in parts")
+        for number in (*call.numbers, *(call.parts or ())):
             if isinstance(number, Expr):
                 self.read(number, known, INT64)
 
@@ -246,12 +265,26 @@ def parts_in_order(expr: Expr) -> list[Expr]:
     return order
 
 
+def _inside(statements: Sequence[Statement]) -> Iterator[Statement]:
+    for statement in statements:
+        yield statement
+        match statement:
+            case For(body=body) | Spread(body=body):
+                yield from _inside(body)
+            case When(then=then, other=other):
+                yield from _inside((*then, *other))
+            case While(head=head, body=body):
+                yield from _inside((*head, *body))
+            case _:
+                pass
+
+
 def _assigned(statements: Sequence[Statement]) -> Iterator[Var]:
     for statement in statements:
         match statement:
             case Assign(var):
                 yield var
-            case For(body=body):
+            case For(body=body) | Spread(body=body):
                 yield from _assigned(body)
             case When(then=then, other=other):
                 yield from _assigned((*then, *other))

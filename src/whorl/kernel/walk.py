@@ -17,6 +17,7 @@ from whorl.kernel.program import (
     Program,
     Reserve,
     RunOp,
+    Spread,
     Statement,
     Store,
     Swap,
@@ -32,7 +33,7 @@ Block = list[Statement]
 def blocks(statement: Statement) -> Iterator[Block]:
     """The statements inside a statement, in the order in which they run."""
     match statement:
-        case For():
+        case For() | Spread():
             yield statement.body
         case When():
             yield statement.then
@@ -66,14 +67,16 @@ def expressions(statement: Statement) -> Iterator[Expr]:
             yield from (*index, value)
         case For(extent=extent):
             yield extent
+        case Spread(extent=extent, work=work):
+            yield from (extent, work)
         case When(condition=condition) | While(condition=condition):
             yield condition
         case Reserve(count=count):
             yield count
-        case Call(addresses=addresses, numbers=numbers):
+        case Call(addresses=addresses, numbers=numbers, parts=parts):
             for _, index in addresses:
                 yield from index
-            yield from (n for n in numbers if isinstance(n, Expr))
+            yield from (n for n in (*numbers, *(parts or ())) if isinstance(n, Expr))
         case RunOp(input_lengths=operands):
             for lengths in operands:
                 yield from lengths
@@ -116,6 +119,8 @@ def assigned(statement: Statement) -> Iterator[Var]:
     match statement:
         case Assign(var) | For(var):
             yield var
+        case Spread(first, count):
+            yield from (first, count)
         case RunOp(output_lengths=result):
             for registers in result:
                 yield from registers
@@ -158,7 +163,7 @@ def copy_block(block: Sequence[Statement]) -> Block:
     result: Block = []
     for statement in block:
         match statement:
-            case For(body=body):
+            case For(body=body) | Spread(body=body):
                 result.append(replace(statement, body=copy_block(body)))
             case When(then=then, other=other):
                 result.append(replace(statement, then=copy_block(then), other=copy_block(other)))
@@ -242,6 +247,8 @@ class Replacement(Struct):
                 statement.value = self.expr(statement.value)
             case For():
                 statement.extent = self.expr(statement.extent)
+            case Spread():
+                statement.extent, statement.work = self.expr(statement.extent), self.expr(statement.work)
             case When() | While():
                 statement.condition = self.expr(statement.condition)
             case Reserve():
@@ -249,6 +256,8 @@ class Replacement(Struct):
             case Call():
                 statement.addresses = [(b, tuple(self.expr(i) for i in index)) for b, index in statement.addresses]
                 statement.numbers = tuple(self.expr(n) if isinstance(n, Expr) else n for n in statement.numbers)
+                if statement.parts is not None:
+                    statement.parts = self.expr(statement.parts[0]), self.expr(statement.parts[1])
             case RunOp():
                 statement.input_lengths = [tuple(self.expr(n) for n in lengths) for lengths in statement.input_lengths]
             case _:

@@ -31,6 +31,8 @@ class Meaning(Struct, frozen=True):
     `work(numbers)` is about how many scalar statements take as long. `steps(numbers)` counts what its innermost loop
     does, LANES of which take about as long as a scalar operation.
 
+    `factors` are the positions of the numbers whose product is about the steps, of a kernel that can be taken in parts.
+
     The first `written` operands are overwritten, none of which may overlap another operand. The operands at `tables`
     are int32, those at `narrow` any of these element types, all others are of one element type.
     """
@@ -42,6 +44,7 @@ class Meaning(Struct, frozen=True):
     narrow: Mapping[int, frozenset[np.dtype]] = field(default_factory=dict[int, frozenset[np.dtype]])
     work: Callable[[Numbers], int] = count_steps
     steps: Callable[[Numbers], int] = count_steps
+    factors: tuple[int, ...] = ()
 
 
 class Kernel(Struct, frozen=True):
@@ -49,7 +52,8 @@ class Kernel(Struct, frozen=True):
 
     `define(module, dtypes, numbers)` adds its routine to a module, for the element types of all operands, and returns
     the routine's name. A number on which the text of a routine does not depend may be `ANY`. Routines take the
-    addresses of all operands and then all numbers, and poll.
+    addresses of all operands, all numbers, and where there are `factors` the first of `PARTS` to compute and the one
+    after the last (`llvm/routine.py`); and they poll.
     """
 
     name: str

@@ -48,5 +48,7 @@ TILE_VECTORS = 8
 """Most vectors of windows in a tile."""
 PREFETCH_TAPS = 64
 """Taps ahead of which filters are fetched, most of them from far away."""
+FEW_PARTS = 8
+"""Parts of the windows from which several cores share these, and each goes through all filters; else the filters."""
 PLANE_ROWS = 4
 """Rows of windows of a plane that are computed side by side."""

@@ -149,6 +149,9 @@ class Function:
     def least(self, x: Index, y: Operand) -> Index:
         return self.index(self.intrinsic("smin", x, x.number(y)))
 
+    def most(self, x: Index, y: Operand) -> Index:
+        return self.index(self.intrinsic("smax", x, x.number(y)))
+
     def splat(self, x: Value, lanes: int) -> Value:
         """A vector with a number in every lane."""
         type = f"<{lanes} x {x.type}>"

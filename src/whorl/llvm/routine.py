@@ -9,9 +9,12 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.value import Index, Value
 
+PARTS = 16
+"""Parts into which a routine's work is divided where several cores take it."""
 NO_POLLS = ("ptr null", f"i64 {1 << 62}")
 """The last two arguments of a polling routine that is to run to its end."""
 
+_RANGE = ("first_part", "end_part")
 _ATTRIBUTES = 'noinline nounwind "min-legal-vector-width"="512"'
 """Never copied into a caller: its code is large, and compiled once. Vectors stay as wide as they are written."""
 _ASK = " memory(inaccessiblemem: readwrite) nounwind"
@@ -36,14 +39,36 @@ class Routine(Function):
     is_routine = True
 
     def __init__(
-        self, module: Module, name: str, pointers: Sequence[str], numbers: Sequence[str], polls: bool = False
+        self,
+        module: Module,
+        name: str,
+        pointers: Sequence[str],
+        numbers: Sequence[str],
+        polls: bool = False,
+        divides: bool = False,
     ) -> None:
-        """Pointers that are written come first, `_` before their name: no two pointers name the same memory."""
+        """Pointers that are written come first, `_` before their name: no two pointers name the same memory.
+
+        One that `divides` takes two numbers more: which of its `PARTS` to compute, from the first to before the last.
+        """
+        numbers = (*numbers, *_RANGE) if divides else numbers
         parameters = {p.lstrip("_"): "ptr noalias" if p.startswith("_") else "ptr noalias readonly" for p in pointers}
         parameters |= dict.fromkeys(numbers, "i64")
         parameters |= {"context": "ptr", "fuel": "i64"} if polls else {}
         super().__init__(module, name, "i64" if polls else "void", parameters, "weak hidden", _ATTRIBUTES)
         self.fuel = self.variable(self["fuel"]) if polls else None
+
+    def share(self, count: Index | int) -> tuple[Index, Index]:
+        """The range of so many things that these parts of the work are."""
+        first, end = self.indices(*_RANGE)
+        return first * count // PARTS, end * count // PARTS
+
+    def share_of_group(
+        self, before: Index | int, count: Index | int, share: tuple[Index, Index]
+    ) -> tuple[Index, Index]:
+        """The range of a group, before which others lie, in a range of all."""
+        start, stop = (self.least(self.most(part - before, 0), count) for part in share)
+        return start, stop
 
     def indices(self, *names: str) -> list[Index]:
         """Parameters that are numbers."""

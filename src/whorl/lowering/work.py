@@ -12,7 +12,7 @@ from msgspec import Struct
 from whorl.ir.dtypes import INT64
 from whorl.ir.forking import import_whole
 from whorl.ir.native.expressions import TRUE, Apply, Const, Expr, Var
-from whorl.kernel.program import Assign, Call, Fail, For, Program, RunOp, Statement, When, While
+from whorl.kernel.program import Assign, Call, Fail, For, Program, RunOp, Spread, Statement, When, While
 from whorl.lowering.arena import TYPICAL
 
 if TYPE_CHECKING:
@@ -64,10 +64,12 @@ def skeleton(statements: Sequence[Statement], steps_alone: bool) -> list[Stateme
 
 def _bone(statement: Statement, steps_alone: bool) -> Statement:
     match statement:
-        case For(parallel=True) | Call() | RunOp() if steps_alone:
+        case For(parallel=True) | Spread() | Call() | RunOp() if steps_alone:
             return _STEP
         case For(var=var, extent=extent, body=body, parallel=parallel):
             return For(var, extent, skeleton(body, steps_alone), parallel)
+        case Spread(count=count, extent=extent, body=body):
+            return When(TRUE, [Assign(count, extent), *skeleton(body, steps_alone)])
         case While(head=head, condition=condition, body=body):
             return While(skeleton(head, steps_alone), condition, skeleton(body, steps_alone))
         case When(then=then, other=other):
@@ -98,8 +100,11 @@ class _Work(Struct):
         total = 0
         for statement in statements:
             match statement:
-                case For(parallel=True) | Call() | RunOp() if self.in_steps:
+                case For(parallel=True) | Spread() | Call() | RunOp() if self.in_steps:
                     total += 1
+                case Spread(count=count, extent=extent, body=body):
+                    self.known[count] = self.extent(extent)
+                    total += self.of(body)
                 case For(var=var, extent=extent, body=body, parallel=parallel):
                     self.known[var] = 0
                     side_by_side = parallel and not any(isinstance(s, For | While) for s in body)

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
-from whorl.kernels.machine import FILTER_BLOCK, PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
+from whorl.kernels.machine import FEW_PARTS, FILTER_BLOCK, PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
@@ -65,19 +65,25 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     width = module.machine.vector_bytes
     vectors = min(TILE_VECTORS, max(2, TILE_SUMS[width] // min(heights[0], TILE_FEATURES[width])))
     like = _Tile(v, 1, 1, vectors, adds)
-    f = Routine(module, name, like.pointers, ["features", "inner", "bounded", "together", "reach", *GRID], polls=True)
+    names = ["features", "inner", "bounded", "together", "reach", *GRID]
+    f = Routine(module, name, like.pointers, names, polls=True, divides=True)
     inner, together = f.indices("inner", "together")
     depth, rows, columns, row_pitch, pitch = f.indices(*GRID)
     pixels, step = depth * rows * columns, like.width
     span = ((depth - 1) * row_pitch + (rows - 1)) * pitch + columns
     last = f.index(f.intrinsic("smax", span - step, f.index(0)))
     size = f.index(f.binary("udiv", together + (step - 1), f.index(step))) * step
-    blocks = _blocks(f, heights)
-    with f.loop(0, (span + (size - 1)) // size) as part:
+    parts = f.index((span + (size - 1)) // size)
+    shares_windows = parts >= FEW_PARTS
+    blocks = _blocks(f, heights, shares_windows)
+    first, end = (
+        f.index(f.select(shares_windows, n, whole)) for n, whole in zip(f.share(parts), (0, parts), strict=True)
+    )
+    with f.loop(first, end) as part:
         start = part * size
         stop = f.least(start + size, span)
-        for height, first, count in blocks:
-            with f.loop(0, count) as block:
+        for height, first, begin, end in blocks:
+            with f.loop(begin, end) as block:
                 f.poll((stop - start) * inner * height // LANES)
                 feature = block * height + first
                 with f.loop(start, stop, step) as window:
@@ -91,15 +97,23 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     return name
 
 
-def _blocks(f: Routine, heights: Sequence[int]) -> list[tuple[int, Index | int, Index]]:
-    """The blocks of the features, of heights that are known: (height, first feature, how many)."""
+def _blocks(f: Routine, heights: Sequence[int], has_all: Value) -> list[tuple[int, Index | int, Index, Index]]:
+    """The blocks of the features that are to be computed, of heights that are known: all of them, or a share.
+
+    As (height, first feature of all of that height, first block, block after the last).
+    """
     features = f.argument("features")
     count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
+    start, stop = f.share(count)
+    share = f.index(f.select(has_all, 0, start)), f.index(f.select(has_all, count, stop))
     if len(heights) == 1:
-        return [(heights[0], 0, count)]
+        return [(heights[0], 0, *share)]
     high, low = heights
     higher = features - count * low
-    return [(high, 0, higher), (low, higher * high, count - higher)]
+    return [
+        (high, 0, *f.share_of_group(0, higher, share)),
+        (low, higher * high, *f.share_of_group(higher, count - higher, share)),
+    ]
 
 
 def split_block(height: int, most: int) -> list[tuple[int, int]]:

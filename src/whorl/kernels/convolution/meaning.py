@@ -48,5 +48,7 @@ def count_steps(numbers: Numbers) -> int:
     return features * inner * WindowGrid(*grid).span
 
 
-CONVOLUTION = Meaning(1, convolution_extents, convolve, tables=(2,), steps=count_steps)
-CONVOLUTION_SUM = Meaning(1, convolution_sum_extents, convolve, tables=(2,), steps=count_steps)
+FACTORS = (0, 1, 5, 6, 9)
+"""Features, taps, and about the windows: depth, rows and pitch."""
+CONVOLUTION = Meaning(1, convolution_extents, convolve, tables=(2,), steps=count_steps, factors=FACTORS)
+CONVOLUTION_SUM = Meaning(1, convolution_sum_extents, convolve, tables=(2,), steps=count_steps, factors=FACTORS)

@@ -28,13 +28,15 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
         return name
     axes = [[f"{what}{axis}" for what in ("length", "begin", "stride", "phases", "split")] for axis in range(3)]
     names = ["fill", "channels", "channel_stride", *(number for axis in axes for number in axis)]
-    f = Routine(module, name, ["_s", "x"], names, polls=True)
+    f = Routine(module, name, ["_s", "x"], names, polls=True, divides=True)
     lengths, begins, _, phases, split = (f.indices(*(axis[n] for axis in axes)) for n in range(5))
     channels, channel_stride = f.indices("channels", "channel_stride")
     fill = f.select(f["fill"].differs(0), v.constant(f, -math.inf), v.constant(f, 0.0))
+    begin, end = f.share(channels)
     with ExitStack() as stack:
-        counts = (channels, phases[0], split[0], phases[1], split[1])
-        c, p, i, q, j = (stack.enter_context(f.loop(0, count)) for count in counts)
+        counts = (phases[0], split[0], phases[1], split[1])
+        c = stack.enter_context(f.loop(begin, end))
+        p, i, q, j = (stack.enter_context(f.loop(0, count)) for count in counts)
         f.poll(phases[2] * split[2])
         first, in_depth = _source(f, i, p, 0)
         second, in_height = _source(f, j, q, 1)
@@ -47,9 +49,10 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
             target = v.offset(f, f["s"], c * channel_stride + row * split[2])
             _split_row(f, v, target, x, r - begins[2], count, fill)
     size = phases[0] * split[0] * phases[1] * split[1] * phases[2] * split[2]
-    with f.loop(0, channels) as c:
+    with f.loop(begin, end) as c:
         _fill(f, v, c * channel_stride + size, channel_stride - size, fill)
-    _fill(f, v, channels * channel_stride, f.index(OVERREAD_BYTES // v.size), fill)
+    with f.when(end.equals(channels)):
+        _fill(f, v, channels * channel_stride, f.index(OVERREAD_BYTES // v.size), fill)
     f.end()
     return name
 

@@ -85,6 +85,6 @@ def _overread(dtype: np.dtype) -> int:
     return OVERREAD_BYTES // dtype.itemsize
 
 
-SPLIT_PHASES = Meaning(1, split_extents, split_phases, steps=count_split_steps)
+SPLIT_PHASES = Meaning(1, split_extents, split_phases, steps=count_split_steps, factors=(1, 2))
 PLANE_SUMS = Meaning(1, sum_extents, sum_windows, tables=(2,), steps=count_window_steps)
 PLANE_MAXIMA = Meaning(1, maximum_extents, find_maxima, tables=(2,), steps=count_window_steps)

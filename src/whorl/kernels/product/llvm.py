@@ -6,7 +6,7 @@ gives the same bits alone and in a batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -46,11 +46,12 @@ def define_vector_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     name = f"@whorl.vector_matmul.{v.suffix}"
     if name in module:
         return name
-    f = Routine(module, name, ["_y", "x", "b"], ["inner", "columns"], polls=True)
+    f = Routine(module, name, ["_y", "x", "b"], ["inner", "columns"], polls=True, divides=True)
     inner, columns = f.indices("inner", "columns")
     part, whole = VECTOR_MATMUL_BYTES // v.size, inner & -VECTOR_MATMUL_ROWS
-    with f.loop(0, columns, part) as first:
-        count = f.least(columns - first, part)
+    start, stop = _columns_of(f, columns, 2 * v.lanes)
+    with f.loop(start, stop, part) as first:
+        count = f.least(stop - first, part)
         f.poll(inner * count // LANES)
         y, b = v.offset(f, f["y"], first), v.offset(f, f["b"], first)
         for start, stop, rows in ((f.index(0), whole, VECTOR_MATMUL_ROWS), (whole, inner, 1)):
@@ -63,6 +64,12 @@ def define_vector_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
             f.store(f.number(0.0, v.scalar), v.offset(f, y, j), v.size)
     f.end()
     return name
+
+
+def _columns_of(f: Routine, columns: Index, unit: int) -> tuple[Index, Index]:
+    """The columns of these parts, which begin at multiples of a number."""
+    start, stop = f.share((columns + (unit - 1)) // unit)
+    return start * unit, f.least(stop * unit, columns)
 
 
 def _add_rows(
@@ -118,6 +125,15 @@ class _Tile(Struct, frozen=True):
         return f"@whorl.tile.{self.suffix}.{self.rows}x{self.panels}x{width}.{self.panel_width}"
 
 
+class _Blocks(Struct, frozen=True):
+    """Blocks of rows of one height: the first row of all, and which of them are to be computed."""
+
+    height: int
+    first: Index | int
+    start: Index
+    stop: Index
+
+
 def row_blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
     """Blocks of almost equal height: (height, first row, how many)."""
     count = -(-rows // most)
@@ -141,22 +157,38 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     if name in module:
         return name
     f = _packed_matmul(module, name)
-    blocks = list(row_blocks(rows, TILE_ROWS[module.machine.vector_bytes]))
+    blocks = list(_shared_blocks(f, row_blocks(rows, TILE_ROWS[module.machine.vector_bytes])))
     for block in blocks if rows > 1 else ():
-        _pack_rows(f, v, *block)
-    start = f.index(0)
+        _pack_rows(f, v, block)
+    columns = f.argument("columns")
+    start, stop = _columns_of(f, columns, panels * width) if rows == 1 else (f.index(0), columns)
     if panels > 1:
-        start = f.argument("columns") & -(panels * width)
+        end = f.least(columns & -(panels * width), stop)
         far = _Tile(v, stored, width, vectors=width // v.lanes, panels=panels)
-        _multiply_tiles(f, far, blocks, (f.index(0), start))
+        _multiply_tiles(f, far, blocks, (start, end))
+        start = end
     vectors = max(2, min(width // v.lanes, FEW_SUMS // rows))
-    _multiply_tiles(f, _Tile(v, stored, width, vectors=vectors), blocks, (start, f.argument("columns")))
+    _multiply_tiles(f, _Tile(v, stored, width, vectors=vectors), blocks, (start, stop))
     f.end()
     return name
 
 
+def _shared_blocks(f: Routine, blocks: Iterable[tuple[int, int, int]]) -> Iterator[_Blocks]:
+    """What of the blocks of rows is to be computed; a single row is divided by its columns."""
+    known = list(blocks)
+    if known == [(1, 0, 1)]:
+        yield _Blocks(1, 0, f.index(0), f.index(1))
+        return
+    share, before = f.share(sum(count for _, _, count in known)), 0
+    for height, first, count in known:
+        yield _Blocks(height, first, *f.share_of_group(before, count, share))
+        before += count
+
+
 def _packed_matmul(module: Module, name: str) -> Routine:
-    return Routine(module, name, ["_c", "_s", "a", "b"], ["rows", "inner", "columns", "width"], polls=True)
+    return Routine(
+        module, name, ["_c", "_s", "a", "b"], ["rows", "inner", "columns", "width"], polls=True, divides=True
+    )
 
 
 def _define_for_any_rows(module: Module, tile: _Tile) -> str:
@@ -167,49 +199,53 @@ def _define_for_any_rows(module: Module, tile: _Tile) -> str:
     f = _packed_matmul(module, name)
     v, width, sums = tile.v, tile.panel_width, 2 * TILE_ROWS[module.machine.vector_bytes]
     rows, inner, columns = f.indices("rows", "inner", "columns")
-    with f.loop(0, rows, BLOCK_ROWS) as start:
-        count = f.least(rows - start, BLOCK_ROWS)
+    first, end = f.share((rows + (ANY_ROWS[0] - 1)) // ANY_ROWS[0])
+    first, end = first * ANY_ROWS[0], f.least(end * ANY_ROWS[0], rows)
+    packed = v.offset(f, f["s"], f.least(first, f.argument("first_part") * BLOCK_ROWS) * inner)
+    with f.loop(first, end, BLOCK_ROWS) as start:
+        count = f.least(end - start, BLOCK_ROWS)
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
         blocks = list(_heights(f, count))
         for block in blocks:
-            _pack_rows(f, v, *block, source=a)
+            _pack_rows(f, v, block, a, packed)
         with f.loop(0, columns, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
-            for height, first, number in blocks:
+            for blocks_of in blocks:
+                height = blocks_of.height
                 vectors = min(width // v.lanes, sums // height)
                 part = replace(tile, rows=height, vectors=1 << vectors.bit_length() - 1)
                 _define_tile(f.module, part)
-                with f.loop(0, number) as block:
+                with f.loop(blocks_of.start, blocks_of.stop) as block:
                     f.poll(inner * (height * width) // LANES)
-                    row = block * height + first
+                    row = block * height + blocks_of.first
                     with f.loop(0, f.least(left, width), part.columns) as inside:
                         target = v.offset(f, c, row * columns + j + inside)
                         source = f.offset(panel, tile.stored_type, inside)
-                        factors = v.offset(f, f["s"], row * inner)
+                        factors = v.offset(f, packed, row * inner)
                         f.run(part.name, target, factors, source, inner, columns, left - inside)
     f.end()
     return name
 
 
-def _heights(f: Routine, count: Index) -> Iterator[tuple[int, Index, Index]]:
-    """Blocks of so many rows: (height, first row, how many)."""
+def _heights(f: Routine, count: Index) -> Iterator[_Blocks]:
+    """Blocks of so many rows."""
     first = f.index(0)
     for height in ANY_ROWS:
         blocks = (count - first) // height
-        yield height, first, blocks
+        yield _Blocks(height, first, f.index(0), blocks)
         first = first + blocks * height
 
 
 def _pack_rows(
-    f: Routine, v: Vectors, height: int, first: Index | int, count: Index | int, source: Value | None = None
+    f: Routine, v: Vectors, blocks: _Blocks, source: Value | None = None, packed: Value | None = None
 ) -> None:
     """Copy blocks of rows, so that the elements of one k lie side by side."""
-    inner = f.argument("inner")
-    with f.loop(0, count) as block:
+    inner, height = f.argument("inner"), blocks.height
+    with f.loop(blocks.start, blocks.stop) as block:
         f.poll(inner * height)
-        row = block * height + first
+        row = block * height + blocks.first
         block_source = v.offset(f, f["a"] if source is None else source, row * inner)
-        target = v.offset(f, f["s"], row * inner)
+        target = v.offset(f, f["s"] if packed is None else packed, row * inner)
         rows = [v.offset(f, block_source, inner * r) for r in range(height)]
         with f.loop(0, inner) as k:
             side = v.offset(f, target, k * height)
@@ -220,23 +256,24 @@ def _pack_rows(
 def _multiply_tiles(
     f: Routine,
     like: _Tile,
-    blocks: Sequence[tuple[int, Index | int, Index | int]],
+    groups: Sequence[_Blocks],
     columns: tuple[Index, Index],
 ) -> None:
     """All rows by a range of columns, tile by tile."""
     v, stored = like.v, like.stored_type
     inner, all_columns = f.indices("inner", "columns")
-    packed = f["a"] if blocks == [(1, 0, 1)] else f["s"]
+    packed = f["a"] if groups[0].height == 1 else f["s"]
     with f.loop(*columns, like.columns) as j:
         inside = j & (like.panel_width - 1)
         panel = f.offset(f.offset(f["b"], stored, (j - inside) * inner), stored, inside)
         left = all_columns - j
-        for height, first, count in blocks:
+        for blocks in groups:
+            height = blocks.height
             tile = _Tile(v, like.stored, like.panel_width, height, like.vectors, like.panels)
             _define_tile(f.module, tile)
-            with f.loop(0, count) as block:
+            with f.loop(blocks.start, blocks.stop) as block:
                 f.poll(inner * (height * tile.columns) // LANES)
-                row = block * height + first
+                row = block * height + blocks.first
                 first_sum = v.offset(f, f["c"], row * all_columns + j)
                 f.run(tile.name, first_sum, v.offset(f, packed, row * inner), panel, inner, all_columns, left)
 

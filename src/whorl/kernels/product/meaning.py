@@ -15,7 +15,10 @@ from whorl.ir.dtypes import BY_NAME
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
 from whorl.kernels.machine import BLOCK_ROWS
 from whorl.kernels.product.layout import packed_shape, unpack_matrix
+from whorl.llvm.routine import PARTS
 
+MOST_PACKED_ROWS = PARTS * BLOCK_ROWS
+"""Rows of which scratch memory has copies at once: a block in each part of a product."""
 _AT_ONCE = 64
 """Products of two numbers that are taken in the time of one statement."""
 NARROW = frozenset(BY_NAME[name] for name in ("float16", "bfloat16", "int8", "uint8"))
@@ -34,7 +37,8 @@ def vector_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
 
 
 def multiply_packed(arrays: Arrays, numbers: Numbers) -> None:
-    """C[M, N] = A[M, K] @ B with B as packed weights; numbers M, K, N, width. After C comes scratch for a block of A.
+    """C[M, N] = A[M, K] @ B with B as packed weights; numbers M, K, N, width. After C comes scratch for a block of A
+    in each of the parts.
 
     B is of the element type of A, or for float32 one of NARROW.
     """
@@ -45,7 +49,7 @@ def multiply_packed(arrays: Arrays, numbers: Numbers) -> None:
 
 def packed_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     rows, inner, columns, width = numbers
-    block = min(rows, BLOCK_ROWS) * inner
+    block = min(rows, MOST_PACKED_ROWS) * inner
     return rows * columns, block, rows * inner, math.prod(packed_shape(inner, columns, width))
 
 
@@ -58,5 +62,13 @@ def estimate_work(numbers: Numbers) -> int:
     return count_steps(numbers) // _AT_ONCE
 
 
-VECTOR_MATMUL = Meaning(1, vector_extents, multiply_vector, work=estimate_work, steps=count_steps)
-PACKED_MATMUL = Meaning(2, packed_extents, multiply_packed, narrow={3: NARROW}, work=estimate_work, steps=count_steps)
+VECTOR_MATMUL = Meaning(1, vector_extents, multiply_vector, work=estimate_work, steps=count_steps, factors=(0, 1))
+PACKED_MATMUL = Meaning(
+    2,
+    packed_extents,
+    multiply_packed,
+    narrow={3: NARROW},
+    work=estimate_work,
+    steps=count_steps,
+    factors=(0, 1, 2),
+)

@@ -12,8 +12,9 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, View
-from whorl.kernels.machine import BLOCK_ROWS, FEW_ROWS
+from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import panel_width
+from whorl.kernels.product.meaning import MOST_PACKED_ROWS
 from whorl.ops.native.index_maps import (
     all_fixed,
     broadcast_scalar,
@@ -155,7 +156,8 @@ def _multiply_at_run_time(
         return k.call("vector_matmul", [(result, (*prefix, k.const(0), k.const(0))), source, matrix], lengths)
     width = panel_width(1, a.dtype) if panels is None else panels.fixed_shape[2]
     packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
-    scratch = k.temporary(a.dtype, (BLOCK_ROWS if not isinstance(rows, int) else rows, inner)), (k.const(0), k.const(0))
+    packed_rows = dims.call("min", rows, MOST_PACKED_ROWS)
+    scratch = k.temporary(a.dtype, (packed_rows, inner)), (k.const(0), k.const(0))
     target = (result, (*prefix, k.const(0), k.const(0)))
     lengths = (as_number(k, rows), as_number(k, inner), as_number(k, columns), width)
     return k.call("packed_matmul", [target, scratch, source, packed], lengths)

@@ -1,0 +1,424 @@
+"""Which parts of a program several cores may share: nests whose iterations do not meet, and kernels.
+
+They are those that may take long. Whether one does, and how many cores take it, is decided while the program runs; the
+bits of its results do not depend on that, since every element is computed by one core as if there were no other.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Container, Iterable, Iterator, Sequence
+
+from msgspec import Struct, field
+
+from whorl.debug import debug
+from whorl.ir.dtypes import INT64
+from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.kernel.program import (
+    Assign,
+    Call,
+    For,
+    Program,
+    Reserve,
+    RunOp,
+    Spread,
+    Statement,
+    Store,
+    Swap,
+    Take,
+    When,
+    While,
+)
+from whorl.kernel.verify import parts_in_order
+from whorl.kernel.walk import (
+    Block,
+    Replacement,
+    all_statements,
+    assigned,
+    blocks,
+    expressions,
+    loads,
+    used_by,
+    written,
+)
+from whorl.kernels.kernel import LANES
+from whorl.kernels.table import KERNELS
+from whorl.llvm.routine import PARTS
+
+LEAST = 1 << 18
+"""Scalar operations from which work may be worth the time of waking another core."""
+FEW = 64
+"""Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
+LEAST_ROW = 64
+"""Scalar operations from which an iteration is worth two divisions."""
+MOST_AXES = 3
+RANGES, MOST_BYTES = 8, 1 << 20
+"""Ranges of a loop that have scratch memory of their own, and the bytes of a buffer of which there may be so many."""
+_FUNCTION_WORK = 16
+
+
+def spread(program: Program) -> dict[Buffer, Buffer]:
+    """Mark what several cores may share, in place; the scratch buffers that became larger, with what they are now."""
+    spreader = _Spreader(program, frozenset(program.scalars), 0 if debug().spreads else LEAST)
+    spreader.block(program.body, is_repeated=False)
+    program.scratch = [spreader.private.get(buffer, buffer) for buffer in program.scratch]
+    return spreader.private
+
+
+class _Spreader(Struct):
+    """The walk; `scalars` are the numbers that a run knows from its start."""
+
+    program: Program
+    scalars: frozenset[Var]
+    least: int
+    count: int = 0
+    costs: dict[Expr, int] = field(default_factory=dict[Expr, int])
+    private: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
+    seen: Counter[Var | Buffer] | None = None
+
+    def block(self, block: Block, is_repeated: bool) -> None:
+        """`is_repeated`: in a loop, where a nest is shared only if it surely takes long."""
+        for position, statement in enumerate(block):
+            made = self.shared(statement, is_repeated)
+            if made is not None:
+                block[position] = made
+                continue
+            for inner in blocks(statement):
+                self.block(inner, is_repeated or isinstance(statement, For | While))
+
+    def shared(self, statement: Statement, is_repeated: bool) -> Spread | None:
+        match statement:
+            case Call() if KERNELS[statement.kernel].meaning.factors and statement.parts is None:
+                return self.call(statement)
+            case For(parallel=True) if _suits(statement):
+                return self.nest(statement, is_repeated)
+            case For(parallel=False) if _suits(statement):
+                return self.independent(statement, is_repeated)
+            case _:
+                return None
+
+    def call(self, call: Call) -> Spread | None:
+        total = self.of_call(call)
+        if isinstance(total, Const) and total.value < self.least:
+            return None
+        first, count = self.range()
+        call.parts = first, _add(first, count)
+        return Spread(first, count, index_const(PARTS), _divided(total, PARTS), [call])
+
+    def nest(self, loop: For, is_repeated: bool) -> Spread | None:
+        axes = self.axes(loop)
+        work, extent = self.of_block(axes[-1].body), index_const(1)
+        for axis in axes:
+            extent = _mul(extent, axis.extent)
+        if not self.is_worth(_mul(extent, work), is_repeated):
+            return None
+        first, count = self.range()
+        step, flat = self.variable("step"), self.variable("flat")
+        body = [Assign(flat, _add(first, step)), *self.coordinates(flat, axes), *axes[-1].body]
+        return Spread(first, count, extent, work, [For(step, count, body, parallel=True)])
+
+    def is_worth(self, total: Expr, is_repeated: bool) -> bool:
+        """Whether work may take so long that it is worth waking another core."""
+        return total.value >= self.least if isinstance(total, Const) else not (is_repeated and self.least)
+
+    def coordinates(self, flat: Expr, axes: Sequence[For]) -> list[Statement]:
+        """The variables of loops inside each other, by the number of an iteration of all."""
+        made: list[Statement] = []
+        for axis in reversed(axes[1:]):
+            before = self.variable("before")
+            made.append(Assign(before, _apply("div", flat, axis.extent)))
+            made.append(Assign(axis.var, _apply("sub", flat, _mul(before, axis.extent))))
+            flat = before
+        return [*made, Assign(axes[0].var, flat)]
+
+    # ---- iterations that meet in scratch memory alone --------------------------------------------------------
+
+    def independent(self, loop: For, is_repeated: bool) -> Spread | None:
+        """A loop whose iterations each write what they read of scratch memory, of which every range now has its own."""
+        axes = [loop]
+        while len(axes) < MOST_AXES and len(axes[-1].body) == 1:
+            inner = axes[-1].body[0]
+            if not isinstance(inner, For) or inner.parallel or not self.is_known(inner.extent):
+                break
+            axes.append(inner)
+        work, extent = self.of_block(axes[-1].body), index_const(1)
+        for axis in axes:
+            extent = _mul(extent, axis.extent)
+        total = _mul(extent, work)
+        if not self.is_worth(total, is_repeated) or (isinstance(extent, Const) and extent.value < 2):
+            return None
+        own = self.private_buffers(loop, axes)
+        if own is None:
+            return None
+        first, count = self.range()
+        slot, start, step, flat = map(self.variable, ("slot", "start", "step", "flat"))
+        number = self.variable("range")
+        body = self.with_own_memory(axes[-1].body, slot, own)
+        inner = [Assign(flat, _add(start, step)), *self.coordinates(flat, axes), *body]
+        end = _apply("div", _mul(extent, _add(slot, index_const(1))), index_const(RANGES))
+        ranges: Block = [
+            Assign(slot, _add(first, number)),
+            Assign(start, _apply("div", _mul(extent, slot), index_const(RANGES))),
+            For(step, _apply("sub", end, start), inner),
+        ]
+        return Spread(first, count, index_const(RANGES), _divided(total, RANGES), [For(number, count, ranges)])
+
+    def private_buffers(self, loop: For, axes: Sequence[For]) -> list[Buffer] | None:
+        """The scratch buffers that iterations write before they read them; None where they may meet in other memory."""
+        inside = list(all_statements([loop]))
+        changing = {axis.var for axis in axes} | {s.var for s in inside if isinstance(s, Assign)}
+        counts = count_uses(inside)
+        if self.seen is None:
+            self.seen = count_uses(all_statements(self.program.body))
+        for statement in inside:
+            for var in assigned(statement):
+                if counts[var] != self.seen[var]:
+                    return None
+        own: list[Buffer] = []
+        for buffer in dict.fromkeys(b for s in inside for b in written_parts(s)):
+            if _is_apart(((s, index) for s in inside for index in positions_in(s, buffer)), axes):
+                continue
+            is_own = buffer in self.program.scratch and not buffer.grows and counts[buffer] == self.seen[buffer]
+            if not is_own or not _is_written_first(axes[-1].body, buffer, changing):
+                return None
+            if all(isinstance(n, int) for n in buffer.shape) and _bytes(buffer) > MOST_BYTES:
+                return None
+            own.append(buffer)
+        return own
+
+    def with_own_memory(self, block: Block, slot: Var, own: Sequence[Buffer]) -> Block:
+        """Statements whose buffers have a place for every range."""
+        for buffer in own:
+            self.private[buffer] = Buffer(buffer.name, buffer.dtype, (RANGES, *buffer.shape))
+        chosen = {buffer: self.private[buffer] for buffer in own}
+
+        def part(expr: Expr) -> Expr | None:
+            if not isinstance(expr, Load) or expr.buffer not in chosen:
+                return None
+            return Load(expr.dtype, chosen[expr.buffer], (slot, *expr.index))
+
+        replacement = Replacement(part)
+        for statement in all_statements(block):
+            replacement.statement(statement)
+            match statement:
+                case Store(buffer, index) if buffer in chosen:
+                    statement.buffer, statement.index = chosen[buffer], (slot, *index)
+                case Call(addresses=addresses):
+                    statement.addresses = [
+                        (chosen[b], (slot, *index)) if b in chosen else (b, index) for b, index in addresses
+                    ]
+                case _:
+                    pass
+        return block
+
+    # ---- iterations that do not meet -------------------------------------------------------------------------
+
+    def axes(self, loop: For) -> list[For]:
+        """The outermost loop, with those inside that it takes to have enough iterations for every core."""
+        axes = [loop]
+        while len(axes) < MOST_AXES:
+            last = axes[-1]
+            match last:
+                case For(extent=Const(value=count)) if count >= FEW:
+                    break
+                case For(body=[For(parallel=True) as inner]) if _may_be_row(self.of_block(inner.body)):
+                    if not self.is_known(inner.extent) or _may_be_zero(inner.extent):
+                        break
+                    axes.append(inner)
+                case _:
+                    break
+        return axes
+
+    def is_known(self, extent: Expr) -> bool:
+        """Whether a number of iterations is that of the whole run."""
+        return all(part in self.scalars for part in parts_in_order(extent) if isinstance(part, Var))
+
+    def range(self) -> tuple[Var, Var]:
+        return self.variable("first"), self.variable("count")
+
+    def variable(self, hint: str) -> Var:
+        self.count += 1
+        return Var(INT64, f"{hint}.spread.{self.count}")
+
+    # ---- work ------------------------------------------------------------------------------------------------
+
+    def of_block(self, block: Sequence[Statement]) -> Expr:
+        """Scalar operations of statements, about, by what a run knows from its start."""
+        total: Expr = index_const(0)
+        for statement in block:
+            total = _add(total, self.of(statement))
+        return total
+
+    def of(self, statement: Statement) -> Expr:
+        match statement:
+            case For(extent=extent, body=body):
+                known = extent if self.is_known(extent) else index_const(1)
+                return _mul(known, _add(index_const(1), self.of_block(body)))
+            case While(condition=condition, body=body):
+                return _mul(self.trips(condition), _add(index_const(1), self.of_block(body)))
+            case When(then=then, other=other):
+                return _apply("max", self.of_block(then), self.of_block(other))
+            case Call():
+                return self.of_call(statement)
+            case _:
+                return index_const(1 + sum(map(self.of_expr, expressions(statement))))
+
+    def trips(self, condition: Expr) -> Expr:
+        """The iterations of a loop that counts to a number, at most."""
+        match condition:
+            case Apply(op="lt", args=(Var(), bound)) if self.is_known(bound):
+                return bound
+            case Apply(op="and", args=(_, condition)):
+                return self.trips(condition)
+            case _:
+                return index_const(1)
+
+    def of_call(self, call: Call) -> Expr:
+        """A kernel's steps, several of which take as long as an operation."""
+        meaning = KERNELS[call.kernel].meaning
+        if all(isinstance(n, int) for n in call.numbers):
+            return index_const(1 + meaning.steps(call.numbers_or(0)) // LANES)
+        total: Expr = index_const(1)
+        for number in (call.numbers[n] for n in meaning.factors):
+            total = _mul(total, number if isinstance(number, Expr) else index_const(number))
+        return _divided(total, LANES)
+
+    def of_expr(self, expr: Expr) -> int:
+        if expr not in self.costs:
+            self.costs[expr] = sum(map(_operation, parts_in_order(expr)))
+        return self.costs[expr]
+
+
+def count_uses(statements: Iterable[Statement]) -> Counter[Var | Buffer]:
+    """How often variables are assigned, and buffers used."""
+    counts = Counter[Var | Buffer]()
+    for statement in statements:
+        counts.update(assigned(statement))
+        counts.update(used_by(statement))
+    return counts
+
+
+def written_parts(statement: Statement) -> Iterator[Buffer]:
+    """The buffers of which a statement itself writes elements."""
+    if isinstance(statement, Call):
+        yield from (b for b, _ in statement.addresses[: KERNELS[statement.kernel].meaning.written])
+    else:
+        yield from written(statement)
+
+
+def positions_in(statement: Statement, buffer: Buffer) -> Iterator[tuple[Expr, ...]]:
+    """The positions at which a statement itself uses a buffer; those of a kernel are where it begins."""
+    match statement:
+        case Store(target, index) if target is buffer:
+            yield index
+        case Call(addresses=addresses):
+            yield from (index for target, index in addresses if target is buffer)
+        case _:
+            pass
+    for expr in expressions(statement):
+        for part in parts_in_order(expr):
+            if isinstance(part, Load) and part.buffer is buffer:
+                yield part.index
+
+
+def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[For]) -> bool:
+    """Whether each iteration has a part of memory for itself: its own numbers stand at the same axes in all positions.
+
+    A kernel goes on from its position along the axes behind.
+    """
+    own = [axis.var for axis in axes if not (isinstance(axis.extent, Const) and axis.extent.value == 1)]
+    positions: set[tuple[int, ...]] = set()
+    for statement, index in uses:
+        own_axes = [next((n for n, position in enumerate(index) if position is var), -1) for var in own]
+        positions.add(tuple(own_axes))
+        if -1 in own_axes or len(positions) > 1:
+            return False
+        before = index[: max(own_axes, default=-1) + 1]
+        if isinstance(statement, Call) and not all(isinstance(p, Const) or p in own for p in before):
+            return False
+    return True
+
+
+def _is_written_first(block: Sequence[Statement], buffer: Buffer, changing: Container[Expr]) -> bool:
+    """Whether each iteration writes the same elements of a buffer, at whatever `changing` variables are, then reads it.
+
+    What it reads without having written it, the first iteration would have read before anything was written.
+    """
+    is_written = False
+    for statement in block:
+        inside = list(all_statements([statement]))
+        uses = [(s, index) for s in inside for index in positions_in(s, buffer)]
+        if not uses:
+            continue
+        if any(isinstance(s, When | While) for s in inside):
+            return False
+        fixed = [e for _, index in uses for e in index]
+        fixed += [e for s in inside if isinstance(s, Call | For) for e in expressions(s)]
+        if any(part in changing or isinstance(part, Load) for e in fixed for part in parts_in_order(e)):
+            return False
+        if not is_written:
+            readers = {load.buffer for load in loads(inside)}
+            readers |= {b for s in inside if isinstance(s, Call) for b in _operands(s)}
+            if buffer in readers:
+                return False
+        is_written = True
+    return True
+
+
+def _operands(call: Call) -> Iterator[Buffer]:
+    yield from (b for b, _ in call.addresses[KERNELS[call.kernel].meaning.written :])
+
+
+def _bytes(buffer: Buffer) -> int:
+    return math.prod(n for n in buffer.shape if isinstance(n, int)) * buffer.dtype.itemsize
+
+
+def _suits(loop: For) -> bool:
+    """Whether a loop does without the runtime, and leaves memory where it is."""
+    return not any(isinstance(s, RunOp | Reserve | Swap | Take) for s in all_statements([loop]))
+
+
+def _operation(expr: Expr) -> int:
+    match expr:
+        case Apply(op=op):
+            return _FUNCTION_WORK if op in FUNCTIONS else 1
+        case Load():
+            return 1
+        case _:
+            return 0
+
+
+def _may_be_row(work: Expr) -> bool:
+    return not isinstance(work, Const) or work.value >= LEAST_ROW
+
+
+def _may_be_zero(extent: Expr) -> bool:
+    """Whether dividing by it could fail before anybody knows that there is nothing to do."""
+    return isinstance(extent, Const) and not extent.value
+
+
+def _apply(op: str, x: Expr, y: Expr) -> Expr:
+    if isinstance(x, Const) and isinstance(y, Const):
+        a, b = int(x.value), int(y.value)
+        return index_const({"add": a + b, "sub": a - b, "mul": a * b, "max": max(a, b), "div": a // b if b else 0}[op])
+    return Apply(INT64, op, (x, y))
+
+
+def _add(x: Expr, y: Expr) -> Expr:
+    return _unless_neutral("add", x, y, 0)
+
+
+def _mul(x: Expr, y: Expr) -> Expr:
+    return _unless_neutral("mul", x, y, 1)
+
+
+def _unless_neutral(op: str, x: Expr, y: Expr, neutral: int) -> Expr:
+    for one, other in ((x, y), (y, x)):
+        if isinstance(one, Const) and one.value == neutral:
+            return other
+    return _apply(op, x, y)
+
+
+def _divided(x: Expr, number: int) -> Expr:
+    return _add(_apply("div", x, index_const(number)), index_const(1))

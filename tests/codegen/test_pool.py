@@ -1,0 +1,119 @@
+"""The machine code of the pool: steps are handed out once each, to one program at a time; a failure ends all."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pytest
+
+from whorl.codegen import callers, pool
+from whorl.codegen.pool import BUSY, NEXT, STATUS
+from whorl.runtime.compiled import cores
+from whorl.runtime.compiled.context import RunContext
+from whorl.runtime.compiled.cores import Pool
+
+pytestmark = pytest.mark.skipif(not cores.is_supported(), reason="threads of this system are not known")
+Nest = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_void_p)
+Fork = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 3, *[ctypes.c_int64] * 2)
+
+
+def context_of(own: Pool, threads: int, least: int = 0) -> RunContext:
+    context = RunContext()
+    context.set_check(lambda: None)
+    context.block[callers.POOL], context.block[callers.THREADS] = own.address, threads
+    context.block[callers.LEAST_WORK] = least
+    return context
+
+
+def fork(own: Pool, context: RunContext, nest: object, extent: int, work: int = 1) -> int:
+    return Fork(own.fork)(context.address, ctypes.cast(nest, ctypes.c_void_p), None, extent, work)  # type: ignore[arg-type]
+
+
+@pytest.fixture
+def own() -> Pool:
+    made = Pool()
+    made.grow(3)
+    return made
+
+
+@pytest.mark.parametrize("extent", [1, 2, 5, 1000])
+def test_every_step_is_run_once(own: Pool, extent: int) -> None:
+    done = np.zeros(extent, np.int64)
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        done[first : first + count] += 1
+        return 0
+
+    for _ in range(20):
+        assert fork(own, context_of(own, 3), nest, extent) == 0
+    assert (done == 20).all()
+
+
+def test_later_chunks_are_smaller(own: Pool) -> None:
+    ranges: list[tuple[int, int]] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        return 0
+
+    fork(own, context_of(own, 2), nest, 1000)
+    counts = [count for _, count in sorted(ranges)]
+    assert counts[0] == 250 and counts[-1] == 1
+    assert counts == sorted(counts, reverse=True)
+
+
+@pytest.mark.parametrize("why", ["little work", "one thread", "another program has it"])
+def test_program_computes_alone(own: Pool, why: str) -> None:
+    ranges: list[tuple[int, int]] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        return 0
+
+    own.block[BUSY] = why == "another program has it"
+    context = context_of(own, 1 if why == "one thread" else 3, 1001 if why == "little work" else 0)
+    assert fork(own, context, nest, 1000) == 0
+    assert ranges == [(0, 1000)]
+    assert own.block[NEXT] == 0
+
+
+def test_first_failure_ends_the_rest(own: Pool) -> None:
+    done: list[int] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        done.extend(range(first, first + count))
+        return 7 if first + count > 300 else 0
+
+    assert fork(own, context_of(own, 2), nest, 1000) == 7
+    assert own.block[STATUS] == 7 and own.block[BUSY] == 0
+    assert len(done) < 1000
+
+
+def test_thread_is_stops_where_a_range_has_failed(own: Pool) -> None:
+    poll = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(own.block[pool.CONTEXT + callers.POLL])
+    context = own.address + 8 * pool.CONTEXT
+    assert poll(context) > 0
+    own.block[pool.STOP] = 1
+    assert poll(context) == 0
+
+
+def test_program_without_a_pool_says_that_it_misses_one() -> None:
+    ranges: list[tuple[int, int]] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        return 5
+
+    context = RunContext()
+    context.block[callers.LEAST_WORK] = 100
+    call = Fork(context.block[callers.FORK])
+    for extent, is_missed in ((9, 0), (10, 1)):
+        assert call(context.address, ctypes.cast(nest, ctypes.c_void_p), None, extent, 10) == 5
+        assert context.block[callers.IS_MISSED] == is_missed
+    assert ranges == [(0, 9), (0, 10)]

@@ -1,0 +1,145 @@
+"""What several cores may share: nests whose iterations do not meet, or in scratch memory alone, and kernels."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from whorl.ir.dtypes import FLOAT32, INT64
+from whorl.ir.native.expressions import Apply, Buffer, Expr, Load, Var, index_const
+from whorl.kernel import spread as spreading
+from whorl.kernel.interpret import interpret
+from whorl.kernel.program import Assign, Call, For, Program, Spread, Statement, Store, text_of
+from whorl.kernel.spread import RANGES, spread
+from whorl.kernel.verify import verify_program
+
+LENGTH, ROWS = Var(INT64, "n"), Var(INT64, "rows")
+X, Y = Buffer("x", FLOAT32, (ROWS, LENGTH)), Buffer("y", FLOAT32, (ROWS, LENGTH))
+I, J, K = (Var(INT64, name) for name in "ijk")
+
+
+def times(x: Expr, y: Expr) -> Expr:
+    return Apply(FLOAT32, "mul", (x, y))
+
+
+def squares(extent: Expr = LENGTH) -> For:
+    value = Load(FLOAT32, X, (I, J))
+    return For(I, ROWS, [For(J, extent, [Store(Y, (I, J), times(value, value))], parallel=True)], parallel=True)
+
+
+def program(*body: Statement, scratch: tuple[Buffer, ...] = ()) -> Program:
+    return Program([LENGTH, ROWS], [X, Y], list(scratch), list(body), results=[Y])
+
+
+def outcome(made: Program, rows: int, length: int) -> np.ndarray:
+    verify_program(made)
+    x = np.arange(rows * length, dtype=np.float32).reshape(rows, length)
+    y = np.zeros_like(x)
+    assert interpret(made, [length, rows], [x, y]).status == 0
+    return y
+
+
+def test_nest_of_unknown_lengths_is_shared_by_its_rows() -> None:
+    made = program(squares())
+    spread(made)
+    assert text_of(made.body).splitlines()[0] == "spread first.spread.1, count.spread.2 < rows by mul(n, 4):"
+    np.testing.assert_array_equal(outcome(made, 5, 3), np.arange(15, dtype=np.float32).reshape(5, 3) ** 2)
+
+
+@pytest.mark.parametrize(("rows", "length"), [(0, 3), (1, 4), (7, 1)])
+def test_shared_nest_gives_the_same_for_any_number_of_rows(rows: int, length: int) -> None:
+    made = program(squares())
+    spread(made)
+    expected = np.arange(rows * length, dtype=np.float32).reshape(rows, length) ** 2
+    np.testing.assert_array_equal(outcome(made, rows, length), expected)
+
+
+def test_short_work_is_not_shared() -> None:
+    x, y = Buffer("x", FLOAT32, (4,)), Buffer("y", FLOAT32, (4,))
+    made = Program([], [x, y], [], [For(I, index_const(4), [Store(y, (I,), Load(FLOAT32, x, (I,)))], parallel=True)])
+    assert not spread(made)
+    assert not any(isinstance(s, Spread) for s in made.body)
+
+
+def test_nest_in_a_loop_over_time_is_shared_only_if_it_surely_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    def repeated(length: int) -> Program:
+        x, y = Buffer("x", FLOAT32, (length,)), Buffer("y", FLOAT32, (length,))
+        copy = For(J, index_const(length), [Store(y, (J,), Load(FLOAT32, x, (J,)))], parallel=True)
+        carry = For(K, index_const(length), [Store(x, (K,), Load(FLOAT32, y, (K,)))], parallel=True)
+        made = Program([], [x, y], [], [For(I, index_const(3), [copy, carry])])
+        spread(made)
+        return made
+
+    monkeypatch.setattr(spreading, "LEAST", 1000)
+    assert "spread" not in text_of(repeated(100).body)
+    assert text_of(repeated(1000).body).count("spread first") == 2
+
+
+def test_outer_loops_are_shared_together_where_the_first_may_have_few_iterations() -> None:
+    shape = (ROWS, LENGTH, 128)
+    x, y = Buffer("x", FLOAT32, shape), Buffer("y", FLOAT32, shape)
+    inner = For(K, index_const(128), [Store(y, (I, J, K), Load(FLOAT32, x, (I, J, K)))], parallel=True)
+    body: list[Statement] = [For(I, ROWS, [For(J, LENGTH, [inner], parallel=True)], parallel=True)]
+    made = Program([LENGTH, ROWS], [x, y], [], body, results=[y])
+    spread(made)
+    verify_program(made)
+    assert "< mul(rows, n) by" in text_of(made.body)
+    data = np.arange(2 * 3 * 128, dtype=np.float32).reshape(2, 3, 128)
+    result = np.zeros_like(data)
+    interpret(made, [3, 2], [data, result])
+    np.testing.assert_array_equal(result, data)
+
+
+def rows_by_way_of_scratch(line: Buffer, first_read: bool = False, wanders: bool = False) -> Program:
+    """Each row is doubled into one row of scratch memory, then copied from there."""
+    double = Store(line, (J,), times(Load(FLOAT32, X, (I, J)), Load(FLOAT32, X, (I, J))))
+    at = I if wanders else K
+    there = For(J, LENGTH, [double], parallel=True)
+    back = For(K, LENGTH, [Store(Y, (I, K), Load(FLOAT32, line, (at,)))], parallel=True)
+    return program(For(I, ROWS, [back, there] if first_read else [there, back]), scratch=(line,))
+
+
+def test_rows_that_meet_in_scratch_memory_have_their_own() -> None:
+    line = Buffer("line", FLOAT32, (LENGTH,))
+    made = rows_by_way_of_scratch(line)
+    larger = spread(made)
+    assert list(larger) == [line] and larger[line].shape == (RANGES, LENGTH)
+    assert made.scratch == [larger[line]]
+    np.testing.assert_array_equal(outcome(made, 20, 3), np.arange(60, dtype=np.float32).reshape(20, 3) ** 2)
+    np.testing.assert_array_equal(outcome(rows_by_way_of_scratch(line), 2, 3)[1], [9, 16, 25])
+
+
+@pytest.mark.parametrize("form", ["first_read", "wanders"])
+def test_rows_that_may_read_what_another_one_wrote_stay(form: str) -> None:
+    made = rows_by_way_of_scratch(Buffer("line", FLOAT32, (LENGTH,)), **{form: True})
+    assert not spread(made)
+    assert isinstance(made.body[0], For)
+
+
+def test_running_total_is_not_shared() -> None:
+    total = Var(FLOAT32, "total", False)
+    add = Assign(total, Apply(FLOAT32, "add", (total, Load(FLOAT32, X, (I, index_const(0))))))
+    start = Assign(total, Load(FLOAT32, X, (index_const(0), index_const(0))))
+    made = program(start, For(I, ROWS, [add, Store(Y, (I, index_const(0)), total)]))
+    assert not spread(made)
+    assert isinstance(made.body[1], For)
+
+
+def test_row_that_is_made_from_the_one_before_is_not_shared() -> None:
+    before = Apply(INT64, "max", (Apply(INT64, "sub", (I, index_const(1))), index_const(0)))
+    copy = For(J, LENGTH, [Store(Y, (I, J), Load(FLOAT32, Y, (before, J)))], parallel=True)
+    made = program(For(I, ROWS, [copy]))
+    assert not spread(made)
+    assert isinstance(made.body[0], For)
+
+
+def test_kernel_is_shared_by_its_parts() -> None:
+    b = Buffer("b", FLOAT32, (LENGTH, 8))
+    zero = (index_const(0), index_const(0))
+    call = Call("vector_matmul", [(Y, zero), (X, zero), (b, zero)], (LENGTH, LENGTH))
+    made = Program([LENGTH, ROWS], [X, Y, b], [], [call])
+    spread(made)
+    verify_program(made)
+    (shared,) = made.body
+    assert isinstance(shared, Spread) and call.parts is not None
+    assert "parts first.spread.1, add(first.spread.1, count.spread.2)" in text_of(made.body)
