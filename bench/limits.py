@@ -44,7 +44,7 @@ class Construct:
 
     def session(self, **limits: Any) -> whorl.InferenceSession:
         options = whorl.SessionOptions()
-        options.backend = self.backend
+        options.backend, options.intra_op_num_threads = self.backend, 1
         for name, value in limits.items():
             setattr(options, name, value)
         return whorl.InferenceSession(parsed(self.graph).SerializeToString(), options)

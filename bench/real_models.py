@@ -157,7 +157,13 @@ def peer_session(data: bytes) -> onnxruntime.InferenceSession:
     return onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
 
 
-SESSIONS: dict[str, Callable[[bytes], Any]] = {PEER: peer_session, US: whorl.InferenceSession}
+def own_session(data: bytes) -> whorl.InferenceSession:
+    options = whorl.SessionOptions()
+    options.intra_op_num_threads = 1
+    return whorl.InferenceSession(data, options)
+
+
+SESSIONS: dict[str, Callable[[bytes], Any]] = {PEER: peer_session, US: own_session}
 
 
 def measure(name: str, model: Model) -> Answer:

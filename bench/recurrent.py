@@ -227,7 +227,7 @@ def models_of(load: Workload) -> dict[str, bytes]:
 
 def ours(data: bytes) -> Any:
     options = whorl.SessionOptions()
-    options.backend = "native"
+    options.backend, options.intra_op_num_threads = "native", 1
     return whorl.InferenceSession(data, options)
 
 

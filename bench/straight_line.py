@@ -158,7 +158,7 @@ def measured(what: str, model: onnx.ModelProto) -> Measurement:
 
 def ours(data: bytes) -> Any:
     options = whorl.SessionOptions()
-    options.backend = "native"
+    options.backend, options.intra_op_num_threads = "native", 1
     return whorl.InferenceSession(data, options)
 
 

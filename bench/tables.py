@@ -96,9 +96,9 @@ def model_of(node: onnx.NodeProto) -> bytes:
 
 def measured(what: str, node: onnx.NodeProto) -> Iterator[Measurement]:
     data = model_of(node)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    ours = whorl.InferenceSession(data)
+    own, options = whorl.SessionOptions(), onnxruntime.SessionOptions()
+    own.intra_op_num_threads = options.intra_op_num_threads = options.inter_op_num_threads = 1
+    ours = whorl.InferenceSession(data, own)
     theirs = onnxruntime.InferenceSession(data, options, providers=["CPUExecutionProvider"])
     for rows in BATCHES:
         x = RNG.normal(size=(rows, FEATURES)).astype(np.float32)

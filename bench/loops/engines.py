@@ -19,7 +19,7 @@ def _whorl(load: Workload, backend: str = "native") -> Run:
     import whorl
 
     options = whorl.SessionOptions()
-    options.backend = backend
+    options.backend, options.intra_op_num_threads = backend, 1
     return partial(whorl.InferenceSession(load.model, options).run, None, dict(load.feeds))
 
 

@@ -79,7 +79,8 @@ class SessionOptions(_Options):
 
     Of onnxruntime's, these do something: `graph_optimization_level`; `optimized_model_filepath`, where the model that
     the session runs is written; and `enable_profiling` with `profile_file_prefix`: `InferenceSession.end_profiling`
-    writes a Chrome trace of the runs.
+    writes a Chrome trace of the runs; and `intra_op_num_threads`: threads that a run of native code may use, its
+    caller's among them, 0 for one on every core that the process may use. Results have the same bits for any number.
 
     `max_iterations` of any one loop, `timeout` in seconds and `max_memory` in bytes bound every run; `max_depth` is for
     nested graphs. `progress(loop, done, total)` is called after every iteration of an outermost loop, or slice of one

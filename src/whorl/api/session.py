@@ -72,6 +72,11 @@ class InferenceSession(Session):
     ) -> None:
         self._options = options = sess_options or SessionOptions()
         _check_options("sess_options", options, SessionOptions)
+        if options.intra_op_num_threads < 0:
+            raise RunError(
+                f"intra_op_num_threads is {options.intra_op_num_threads!r}",
+                fix="give a number of threads, or 0 for one on every core",
+            )
         _check_providers(providers)
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         data = recognisable_bytes(path_or_bytes) if _may_be_prepared(options, limits) else None
@@ -82,7 +87,7 @@ class InferenceSession(Session):
         # What was prepared serves those bytes, so a session loads them later, whatever becomes of the file.
         source = data if data is not None and is_ready else path_or_bytes
         load = partial(_load, source, options, limits.max_memory is not None)
-        super().__init__(load, limits, options.backend, prepared=prepared)
+        super().__init__(load, limits, options.backend, prepared=prepared, threads=options.intra_op_num_threads)
         if options.enable_profiling:
             self.record(Trace())
 

@@ -54,13 +54,20 @@ _NUMBERS = (
 class Budget:
     """What is left of the limits of one run that is under way, and where it records what happens.
 
-    `credit` bounds what it compiles. Memory counts once for all views of it, until nothing refers to it any more.
+    `credit` bounds what it compiles, `threads` says how many it may use, 0 as there are cores. Memory counts once for
+    all views of it, until nothing refers to it any more.
     """
 
     def __init__(
-        self, limits: Limits, stopped: Callable[[], bool], trace: Trace | None = None, credit: Credit | None = None
+        self,
+        limits: Limits,
+        stopped: Callable[[], bool],
+        trace: Trace | None = None,
+        credit: Credit | None = None,
+        threads: int = 1,
     ) -> None:
         self.limits, self.stopped, self.trace, self.credit = limits, stopped, trace, credit or Credit(0)
+        self.threads = threads
         self.deadline = math.inf if limits.timeout is None else time.monotonic() + limits.timeout
         self.bytes_in_use = 0
         self.raised: Exception | None = None

@@ -38,7 +38,8 @@ class Session:
     """A module ready to run, from any number of threads at once; `once` where it will run a single time.
 
     Runs of a module with states follow one another, each from what the one before it has left. With a function in the
-    module's place, that is called when `prepared` programs do not serve: at once where there are none.
+    module's place, that is called when `prepared` programs do not serve: at once where there are none. `threads` are
+    those that a run may use, 0 as many as there are cores.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Session:
         backend: str | Mode | None = None,
         once: bool = False,
         prepared: PreparedSession | None = None,
+        threads: int = 0,
     ) -> None:
         self.limits, self.mode = limits or Limits(), choose_mode(backend, once)
         self._module, self._prepared = module, prepared
@@ -56,6 +58,7 @@ class Session:
         self._trace: Trace | None = None
         self._fast_path: FastPath | None = None
         self._may_take_fast_path = self.limits == Limits()
+        self.threads = threads
         self.renew()
         renew_in_children(self)
         known = None if prepared is None else prepared.description
@@ -124,14 +127,15 @@ class Session:
         """Outputs by name, all of them in the model's order where no names are given. Errors: RunError, LimitError."""
         fast_path = self._fast_path if self._may_take_fast_path and limits is None and stop is None else None
         if fast_path is not None and fast_path.is_ready and isinstance(feeds, dict):
-            outputs = fast_path.run(feeds, self._cancelled)
+            outputs = fast_path.run(feeds, self._cancelled, self.threads)
             if outputs is not None:
                 return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
         whole = self.whole
         positions = self._positions(output_names)
         own = self._cancelled
         stopped = own.is_set if stop is None else lambda: own.is_set() or stop.is_set()
-        run = whole.start(Budget(limits or self.limits, stopped, self._trace, Credit(len(whole.module.main.nodes))))
+        credit = Credit(len(whole.module.main.nodes))
+        run = whole.start(Budget(limits or self.limits, stopped, self._trace, credit, self.threads))
         if whole.module.states:
             return self._continue(whole, feeds, positions, run)
         return self._run(whole, whole.arguments(feeds), positions, run)
@@ -170,10 +174,10 @@ class Session:
         event.set()
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"module": self.module, "limits": self.limits, "mode": self.mode}
+        return {"module": self.module, "limits": self.limits, "mode": self.mode, "threads": self.threads}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        Session.__init__(self, state["module"], state["limits"], state["mode"])
+        Session.__init__(self, state["module"], state["limits"], state["mode"], threads=state["threads"])
 
     def _own_output(self, value: object, name: str, shared: set[int], budget: Budget) -> object:
         """An output as the caller's own; the copies that this takes count as memory of the run."""

@@ -2,21 +2,40 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from whorl.codegen.array_address import ARRAYS_FUNCTION, address_offset
 from whorl.codegen.arrays import add_arrays_entry
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug
+from whorl.kernel.outline import spreads_of
 from whorl.kernel.polls import insert_polls, least_seconds
+from whorl.kernel.spread import RANGES, spread
+from whorl.lowering.arena import plan_arena
 from whorl.lowering.expressions import TooLong
 from whorl.lowering.graph_program import GraphProgram
 from whorl.runtime.compiled.launch import Launch
 
 
+def spread_graph(graph: GraphProgram) -> GraphProgram:
+    """A graph program of which several cores may share parts, and its memory."""
+    larger = spread(graph.program)
+    if not larger:
+        return graph
+    shapes = dict(graph.shapes)
+    for old, new in larger.items():
+        if old in shapes:
+            shapes[new] = (RANGES, *shapes.pop(old))
+    return replace(graph, shapes=shapes, arena=plan_arena(graph.program, shapes))
+
+
 def compile_graph(graph: GraphProgram, most_statements: int | None = None) -> Launch:
     """The launch of a program. Raises TooLong where LLVM would have to optimise more outermost statements."""
     program = graph.program
-    seconds, polls = least_seconds(program), insert_polls(program)
+    seconds = least_seconds(program)
+    graph = spread_graph(graph)
+    asks = insert_polls(program) or bool(spreads_of(program.body))
     module = emit(program)
     if most_statements is not None and module.optimised > most_statements:
         raise TooLong(module.optimised)
@@ -27,4 +46,4 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None) -> La
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         add_arrays_entry(module, filled, offset)
     code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION)
-    return Launch(graph, code, offset is not None, polls, seconds)
+    return Launch(graph, code, offset is not None, asks, seconds)

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable
 
 from whorl.codegen import callers as cells
+from whorl.runtime.compiled.cores import ALONE, set_threads
 
 PERIOD = 10_000_000
 """Nanoseconds from one poll of limits, cancelling and signals to the next."""
@@ -34,6 +35,10 @@ class RunContext:
         self.block[cells.CHECK] = id(answer)
         self.block[cells.NEXT] = time.monotonic_ns() + PERIOD
 
+    def set_threads(self, threads: int) -> None:
+        """Before a run: how many threads the program may use, its own among them."""
+        set_threads(self.block, threads)
+
     def set_callbacks(self, run_op: Callable[[int, int], int], grow: Callable[[int, int], int]) -> None:
         """What runs ops, by their numbers, and what enlarges memory."""
         self._alive["run_op"], self._alive["grow"] = run_op, grow
@@ -57,6 +62,7 @@ def _template() -> bytes:
     block = _Block()
     block[: len(cells.FUNCTIONS)] = cells.functions()
     block[cells.PERIOD], block[cells.CLOCK] = PERIOD, _clock()
+    block[cells.LEAST_WORK] = ALONE
     for n, name in enumerate(cells.PYTHON, cells.INTERFACE):
         block[n] = _address(ctypes.pythonapi, name)
     block[cells.FORMAT] = ctypes.cast(_FORMAT, ctypes.c_void_p).value or 0

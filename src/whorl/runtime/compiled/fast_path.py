@@ -102,7 +102,7 @@ class FastPath:
         self._remember(arrays, launch, positions)
         return launch, positions
 
-    def run(self, feeds: Mapping[str, object], cancelled: Event) -> list[Any] | None:
+    def run(self, feeds: Mapping[str, object], cancelled: Event, threads: int) -> list[Any] | None:
         """All outputs, in the model's order; None where the long way must be taken."""
         if len(feeds) != len(self.expected):
             return None
@@ -122,6 +122,6 @@ class FastPath:
         if entry is None:
             return None
         launch, positions = entry
-        budget = Budget(UNLIMITED.limits, cancelled.is_set) if launch.needs_help else UNLIMITED
+        budget = Budget(UNLIMITED.limits, cancelled.is_set, threads=threads) if launch.needs_help else UNLIMITED
         results = launch.run([arrays[n] for n in positions], budget)
         return None if results is None else [results[n] for n in self.order]

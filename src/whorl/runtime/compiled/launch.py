@@ -45,15 +45,15 @@ _CELL = ctypes.sizeof(ctypes.c_int64)
 class Launch:
     """Machine code of a graph program; `takes_arrays`: cells of inputs and outputs are those of arrays as objects.
 
-    `polls`: it asks now and then whether to go on. Any run takes `least_seconds`. Invariant: a run owns the memory that
-    it borrows, so any number of threads may run it at once.
+    `asks`: it asks now and then whether to go on, or shares work with other cores. Any run takes `least_seconds`.
+    Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
     """
 
     def __init__(
-        self, graph: GraphProgram, code: MachineCode, takes_arrays: bool, polls: bool, least_seconds: float
+        self, graph: GraphProgram, code: MachineCode, takes_arrays: bool, asks: bool, least_seconds: float
     ) -> None:
         self.graph, self.code = graph, code
-        self.takes_arrays, self.polls, self.least_seconds = takes_arrays, polls, least_seconds
+        self.takes_arrays, self.asks, self.least_seconds = takes_arrays, asks, least_seconds
         program = graph.program
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
@@ -63,8 +63,8 @@ class Launch:
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
-        self.only_polls = self.polls and not (self.has_calls or program.growing)
-        self.needs_help = self.has_calls or self.polls or bool(program.growing)
+        self.only_asks = self.asks and not (self.has_calls or program.growing)
+        self.needs_help = self.has_calls or self.asks or bool(program.growing)
         self.spare: list[RunMemory] = []
         self.table: StringTable | None = None
         if graph.strings is not None:
@@ -100,10 +100,12 @@ class BoundLaunch:
         self.size, self.offsets = graph.arena.allocate(lengths)
         self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
         self.has_calls = launch.has_calls
-        self.needs_help = launch.needs_help and not (launch.only_polls and self._is_short())
+        self.needs_help = launch.needs_help and not (launch.only_asks and self._is_short())
 
     def _is_short(self) -> bool:
-        """Whether a run does so little for these lengths that nothing can ask it to stop."""
+        """Whether a run does so little for these lengths that nothing can stop it, and no other core is of use."""
+        if debug().spreads:
+            return False
         body = self.graph.program.body
         return len(body) <= FEW_STATEMENTS and work_of(self.graph.program, FUEL, self.scalars) < FUEL // MOST_OPERATIONS
 
@@ -246,6 +248,7 @@ class RunMemory:
         """Before a run that may call back: the limits that hold for it."""
         self.budget = budget
         self.context.set_check(budget.check)
+        self.context.set_threads(budget.threads)
 
     def _free_growable(self) -> None:
         self.buffers.arrays.clear()

@@ -18,7 +18,9 @@ from whorl.codegen.target import MachineCode
 from whorl.ir.dims import Dim, substitute
 from whorl.ir.graph import Node
 from whorl.ir.types import TensorType, lengths_of
+from whorl.kernel.outline import spreads_of
 from whorl.kernel.polls import insert_polls
+from whorl.kernel.spread import spread
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.loops import LoopProgram, lower_loop
 from whorl.lowering.work import turns_of
@@ -67,9 +69,10 @@ class CompiledLoop:
         if turns > MOST_TURNS:
             raise Unsupported("an iteration takes so long that only the loops inside are native")
         program = self.program.program
+        spread(program)
         self.polls = insert_polls(program, program.scalars[1])
         self.efforts = efforts_of(program)
-        self.needs_help = self.polls or bool(program.calls or program.growing)
+        self.needs_help = self.polls or bool(program.calls or program.growing or spreads_of(program.body))
         self.code = MachineCode(emit(program), "whorl_run")
         self.entry = entry_of(self.program.program, self.code.address)
         self.may_fail = self.program.may_fail
@@ -161,6 +164,7 @@ class LoopRun:
         program = self.compiled.program.program
         self.context = RunContext()
         self.context.set_check(self.budget.check)
+        self.context.set_threads(self.budget.threads)
         self.context.set_callbacks(self._run_op, self.buffers.grow)
         self.cells[self.base + len(program.buffers) + len(self.scratch)] = self.context.address
         captured = program.buffers[2 * len(self.states) + len(self.rows) :]

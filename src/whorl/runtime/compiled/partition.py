@@ -20,6 +20,7 @@ import numpy as np
 
 from whorl.errors import LimitError, WhorlError
 from whorl.ir.graph import Node, Value
+from whorl.runtime.compiled.cores import cores_of
 from whorl.runtime.compiled.launch import BoundLaunch
 from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
 from whorl.runtime.compiled.refusals import Refusal
@@ -136,7 +137,7 @@ class CompiledSubgraph:
         start = now() if budget.trace is not None else 0.0
         try:
             budget.check()
-            budget.require_time(launch.launch.least_seconds)
+            budget.require_time(launch.launch.least_seconds / cores_of(budget.threads))
             needs_more = launch.graph.program.growing or self.cache.sequences
             if run.is_memory_limited and (needs_more or not budget.has_room(launch.bytes)):
                 return False

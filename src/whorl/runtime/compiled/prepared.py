@@ -67,7 +67,7 @@ class StoredProgram(Struct, frozen=True):
     graph: GraphProgram
     name: str
     keys: tuple[str, ...]
-    polls: bool
+    asks: bool
     least_seconds: float
     constants: tuple[tuple[np.dtype, tuple[int, ...], int], ...]
 
@@ -217,7 +217,7 @@ def _read_program(key: str) -> Launch | None:
     if stored is None or code is None:
         return None
     constants = tuple([_array(data, d, s, _aligned(end) + offset) for d, s, offset in stored.constants])
-    return Launch(replace(stored.graph, constants=constants), code, True, stored.polls, stored.least_seconds)
+    return Launch(replace(stored.graph, constants=constants), code, True, stored.asks, stored.least_seconds)
 
 
 def _array(data: memoryview, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> np.ndarray:
@@ -237,7 +237,7 @@ def _program_parts(launch: Launch) -> list[bytes | memoryview]:
         layouts.append((array.dtype, array.shape, size))
         size += _aligned(array.nbytes)
     code = launch.code
-    stored = StoredProgram(bare, code.name, code.keys, launch.polls, launch.least_seconds, tuple(layouts))
+    stored = StoredProgram(bare, code.name, code.keys, launch.asks, launch.least_seconds, tuple(layouts))
     header = _encoded(stored)
     if header is None:
         return []
