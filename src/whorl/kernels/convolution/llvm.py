@@ -12,7 +12,9 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from whorl.kernels.convolution.few import convolve_few, most_windows
 from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.convolution.operands import load_limits, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import FEW_PARTS, FILTER_BLOCK, PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
 from whorl.kernels.windows import WindowGrid
@@ -73,9 +75,14 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     span = ((depth - 1) * row_pitch + (rows - 1)) * pitch + columns
     last = f.index(f.intrinsic("smax", span - step, f.index(0)))
     size = f.index(f.binary("udiv", together + (step - 1), f.index(step))) * step
+    few = pixels <= most_windows(v, heights[0], vectors)
     parts = f.index((span + (size - 1)) // size)
-    shares_windows = parts >= FEW_PARTS
+    shares_windows = (parts >= FEW_PARTS) & (few ^ True)
     blocks = _blocks(f, heights, shares_windows)
+    with f.leave_when(few):
+        for each in blocks:
+            convolve_few(f, v, each, adds)
+        f.end()
     first, end = (
         f.index(f.select(shares_windows, n, whole)) for n, whole in zip(f.share(parts), (0, parts), strict=True)
     )
@@ -157,11 +164,6 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     f.end()
 
 
-def load_offset(f: Routine, tap: Index) -> Index:
-    """An element of the table of offsets."""
-    return f.index(f.convert("sext", f.load("i32", f.offset(f["offsets"], "i32", tap), 4), "i64"))
-
-
 def _finish_tile(f: Routine, tile: _Tile, sums: list[list[Value]]) -> None:
     """Add the bias and store the windows, one row of them after the other, as the rows lie in the result."""
     v = tile.v
@@ -169,7 +171,7 @@ def _finish_tile(f: Routine, tile: _Tile, sums: list[list[Value]]) -> None:
         bias = v.load_splat(f, v.offset(f, f["bias"], r))
         for slot in row:
             f.store(f.load(v.type, slot) + bias, slot)
-    limits = _load_limits(f, v)
+    limits = load_limits(f, v)
     first, span, rows, width, row_pitch, pitch = f.indices("first", "span", *GRID[1:])
     end = f.least(first + tile.width, span)
     with f.loop(first // pitch, (end - 1) // pitch + 1) as row:
@@ -184,15 +186,6 @@ def _finish_tile(f: Routine, tile: _Tile, sums: list[list[Value]]) -> None:
                 _store_row(f, tile, sums, target, None, limits)
             with f.when(covers ^ True):
                 _store_row(f, tile, sums, target, (low, high), limits)
-
-
-def _load_limits(f: Routine, v: Vectors) -> tuple[Value, Value]:
-    """Both limits as vectors; infinities where nothing is bounded."""
-    slots = [f.variable(v.constant(f, infinity)) for infinity in (-math.inf, math.inf)]
-    with f.when(f["bounded"].differs(0)):
-        for n, slot in enumerate(slots):
-            f.store(v.load_splat(f, v.offset(f, f["limits"], n)), slot)
-    return f.load(v.type, slots[0]), f.load(v.type, slots[1])
 
 
 def _store_row(

@@ -1,0 +1,24 @@
+"""Operands of convolutions in LLVM IR: the offsets of taps, and the limits of results."""
+
+from __future__ import annotations
+
+import math
+
+from whorl.llvm.function import Function
+from whorl.llvm.routine import Routine
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors
+
+
+def load_offset(f: Routine, tap: Index) -> Index:
+    """An element of the table of offsets."""
+    return f.index(f.convert("sext", f.load("i32", f.offset(f["offsets"], "i32", tap), 4), "i64"))
+
+
+def load_limits(f: Function, v: Vectors) -> tuple[Value, Value]:
+    """Both limits as vectors; infinities where nothing is bounded."""
+    slots = [f.variable(v.constant(f, infinity)) for infinity in (-math.inf, math.inf)]
+    with f.when(f["bounded"].differs(0)):
+        for n, slot in enumerate(slots):
+            f.store(v.load_splat(f, v.offset(f, f["limits"], n)), slot)
+    return f.load(v.type, slots[0]), f.load(v.type, slots[1])
