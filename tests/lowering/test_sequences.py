@@ -22,6 +22,11 @@ READ = """y = Loop (n, "", zero) <body = b (int64 i, bool go, float[?] h) => (bo
     next = Add(h, sum)
 }>"""
 ZERO = "zero = Constant <value = float[1] {0.0}> ()"
+LONGER = """v = Loop (n, "", e) <body = b (int64 i, bool go, seq(float[]) t) => (bool on, seq(float[]) u) {
+    on = Identity(go) one = Constant <value = int64[1] {1}> () z = Constant <value = int64[1] {0}> ()
+    m = Add(i, one) r = Slice(x, z, m) u = SequenceInsert(t, r)
+}>"""
+WIDER = LONGER.replace("Slice(x, z, m)", "Slice(x, z, m, one)")
 PROGRAMS = {
     "append_and_stack": f"""(int64 n, float[a, 3] x) => (float[b, c] y) {{
         e = SequenceEmpty () {APPEND} y = ConcatFromSequence <axis = 0, new_axis = 1> (v)
@@ -97,6 +102,55 @@ PROGRAMS = {
     "constructed": """(int64 p, float[a, 3] x) => (float[a, 3] y) {
         z = Neg(x) s = SequenceConstruct(x, z) y = SequenceAt(s, p)
     }""",
+    "longer_and_longer": f"""(int64 n, float[a, 3] x) => (float[b, 3] y, seq(float[]) v, int64 k) {{
+        e = SequenceEmpty () {LONGER} y = ConcatFromSequence <axis = 0> (v) k = SequenceLength(v)
+    }}""",
+    "longer_and_joined_along_the_last_axis": f"""(int64 n, float[a, b] x) => (float[c, d] y) {{
+        e = SequenceEmpty () {WIDER} y = ConcatFromSequence <axis = -1> (v)
+    }}""",
+    "longer_read_in_a_loop": f"""(int64 n, int64 p, float[a, 3] x) => (float[1] y) {{
+        e = SequenceEmpty () {ZERO} {LONGER}
+        y = Loop (n, "", zero) <body = b (int64 i, bool go, float[1] h) => (bool on, float[1] next) {{
+            on = Identity(go) back = Sub(p, i) r = SequenceAt(v, back)
+            sum = ReduceSum <keepdims = 0> (r) next = Add(h, sum)
+        }}>
+    }}""",
+    "of_any_length_stacked": """(int64[m] sizes, float[a, 3] x) => (float[?, ?, ?] y) {
+        s = SplitToSequence(x, sizes) y = ConcatFromSequence <axis = 1, new_axis = 1> (s)
+    }""",
+    "parts_mapped": """(int64 size, float[a, 3] x) => (float[b, 3] y, seq(float[]) t) {
+        s = SplitToSequence(x, size)
+        t = SequenceMap (s) <body = f (float[?, 3] e) => (float[?, 3] o) { o = Mul(e, e) }>
+        y = ConcatFromSequence <axis = 0> (t)
+    }""",
+    "of_any_length_in_branches": f"""(int64 n, int64 p, float[a, 3] x, bool c) => (float[?, 3] y, int64 k) {{
+        e = SequenceEmpty () {LONGER}
+        w = If (c) <
+            then_branch = t () => (seq(float[]) p) {{ p = SequenceInsert(v, x) }},
+            else_branch = f () => (seq(float[]) p) {{ z = Neg(x) p = SequenceConstruct(x, z) }}>
+        y = SequenceAt(w, p) k = SequenceLength(w)
+    }}""",
+    "of_any_length_exchanged": """(int64 n, float[a, 3] x, float[b, 3] z) => (float[c, 3] y, float[d, 3] w) {
+        e = SequenceEmpty () q = SequenceInsert(e, x) r = SequenceInsert(e, z)
+        t, u = Loop (n, "", q, r) <body = b (int64 i, bool go, seq(float[]) s0, seq(float[]) s1)
+          => (bool on, seq(float[]) s2, seq(float[]) s3) {
+            on = Identity(go) s2 = SequenceInsert(s1, x) s3 = Identity(s0)
+        }>
+        y = ConcatFromSequence <axis = 0> (t) w = ConcatFromSequence <axis = 0> (u)
+    }""",
+    "of_any_length_in_loops_in_loops": """(int64 n, float[a, 3] x) => (float[b, 3] y) {
+        e = SequenceEmpty ()
+        t = Loop (n, "", e) <body = b (int64 j, bool go, seq(float[]) t0) => (bool on, seq(float[]) t1) {
+            on = Identity(go) e2 = SequenceEmpty ()
+            v = Loop (n, "", e2) <body = c (int64 i, bool go2, seq(float[]) t2) => (bool on2, seq(float[]) u) {
+                on2 = Identity(go2) one = Constant <value = int64[1] {1}> () z = Constant <value = int64[1] {0}> ()
+                m = Add(i, one) r = Slice(x, z, m) u = SequenceInsert(t2, r)
+            }>
+            joined = ConcatFromSequence <axis = 0> (v)
+            t1 = SequenceInsert(t0, joined)
+        }>
+        y = ConcatFromSequence <axis = 0> (t)
+    }""",
     "input": """(int64 p, seq(float[a, 3]) s) => (float[a, 3] y, int64 k, seq(float[a, 3]) t) {
         y = SequenceAt(s, p) k = SequenceLength(s) t = SequenceInsert(s, y)
     }""",
@@ -134,6 +188,18 @@ FEEDS: dict[str, list[dict[str, Any]]] = {
     "split_and_stack": [{"x": _x(n)} for n in (1, 3, 7)],
     "elements_that_differ_are_returned": [{"x": _x(n), "z": np.arange(n, dtype=np.float32)} for n in (1, 3, 7)],
     "constructed": [{"p": p, "x": _x(n)} for p, n in ((0, 1), (1, 4), (-1, 4), (-2, 6))],
+    "longer_and_longer": [{"n": n, "x": _x(6)} for n in (1, 3, 6, 8)],
+    "longer_and_joined_along_the_last_axis": [{"n": n, "x": _x(6).reshape(m, -1)} for n, m in ((1, 1), (4, 3), (7, 2))],
+    "longer_read_in_a_loop": [{"n": n, "p": p, "x": _x(6)} for n, p in ((0, 0), (4, 3), (4, -1))],
+    "of_any_length_stacked": [
+        {"sizes": np.array([m] * n), "x": _x(m * n)} for m, n in ((1, 1), (3, 2), (2, 5), (0, 2))
+    ],
+    "parts_mapped": [{"size": size, "x": _x(n)} for size, n in ((1, 1), (2, 5), (3, 6), (9, 4))],
+    "of_any_length_in_branches": [
+        {"n": n, "p": p, "x": _x(6), "c": c} for n, p, c in ((2, 0, True), (2, -1, True), (2, -2, False), (5, 4, True))
+    ],
+    "of_any_length_exchanged": [{"n": n, "x": _x(2), "z": -_x(3)} for n in (0, 1, 2, 5)],
+    "of_any_length_in_loops_in_loops": [{"n": n, "x": _x(6)} for n in (1, 2, 5)],
     "input": [{"p": p, "s": [_x(n) + k for k in range(m)]} for p, n, m in ((0, 1, 1), (3, 2, 4), (-4, 5, 4))],
 }
 REFUSED: dict[str, list[dict[str, Any]]] = {
@@ -152,6 +218,11 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     ],
     "split_last_axis_read_in_a_branch": [{"p": 3, "x": _x(6).reshape(3, 6), "c": True}],
     "constructed": [{"p": 2, "x": _x(4)}],
+    "longer_and_longer": [{"n": 0, "x": _x(6)}],
+    "longer_read_in_a_loop": [{"n": 4, "p": p, "x": _x(6)} for p in (4, -2)],
+    "of_any_length_stacked": [{"sizes": np.array(s), "x": _x(sum(s))} for s in ((1, 2), ())],
+    "parts_mapped": [{"size": size, "x": _x(5)} for size in (0, -1)],
+    "of_any_length_in_branches": [{"n": 2, "p": p, "x": _x(6), "c": c} for p, c in ((3, True), (-4, True), (2, False))],
     "input": [{"p": 1, "s": [_x(2)]}],
 }
 

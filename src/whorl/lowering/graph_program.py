@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -21,6 +22,15 @@ Keys = tuple[str, ...] | tuple[int, ...]
 """The keys of a map in the order of its values."""
 
 
+ROWS, RAGGED = -1, -2
+"""How a sequence among the outputs lies there: as rows of one; as its elements, then the table of their shapes."""
+
+
+def sequence_of(elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
+    """The tensors that lie one after the other; a row of the table has where one begins, then its lengths."""
+    return [elements[first : first + math.prod(shape)].reshape(shape) for first, *shape in table.tolist()]
+
+
 class GraphProgram(Struct, frozen=True):
     """The program of a region, and where its values lie among the program's buffers.
 
@@ -30,7 +40,7 @@ class GraphProgram(Struct, frozen=True):
     `shapes` are the lengths of buffers for which memory is there before a run, where these are no numbers. The pairs of
     `agreeing` are lengths that must be the same, those of `positive` must not be 0. `decisions` are conditions over
     lengths, each with the answer that the program is made for. `sequences` are results that are sequences: the output
-    where one begins, and how many outputs are its elements; None where they are its rows, as those of an input are.
+    where one begins, and how many outputs are its elements, or `ROWS`, as those of an input are, or `RAGGED`.
     `strings` are those for which inputs, constants and outputs have numbers, `maps` the results that are lists of maps,
     with the keys of each row.
     """
@@ -47,7 +57,7 @@ class GraphProgram(Struct, frozen=True):
     shapes: dict[Buffer, tuple[Dim, ...]] = field(default_factory=lambda: dict[Buffer, tuple[Dim, ...]]())
     agreeing: tuple[tuple[Dim, Dim], ...] = ()
     positive: tuple[Dim, ...] = ()
-    sequences: tuple[tuple[int, int | None], ...] = ()
+    sequences: tuple[tuple[int, int], ...] = ()
     decisions: tuple[tuple[Dim, bool], ...] = ()
     strings: Strings | None = None
     maps: tuple[tuple[int, Keys], ...] = ()

@@ -39,6 +39,7 @@ from whorl.lowering.regions import lower_region
 from whorl.lowering.sequences import open_results, read_parts, type_empty_sequences
 from whorl.lowering.storage import Target, element_type, fill_all, memory_shape, memory_type
 from whorl.lowering.strings import number_strings
+from whorl.lowering.tables import open_ragged
 from whorl.passes.dce import remove_unused_nodes
 from whorl.phases import Phase, in_phase
 
@@ -91,16 +92,35 @@ def lower_graph(
     its rows. Raises Unsupported with the reason, and the region's own node, where something has no native form, TooLong
     where there are more than `most_statements`; TypeRuleError where inference refuses the region.
     """
+    try:
+        return _lower_copy(region, arguments, folded, most_statements, takes_lengths, lengths, takes_objects, True)
+    except HasTables:
+        return _lower_copy(region, arguments, folded, most_statements, takes_lengths, lengths, takes_objects, False)
+
+
+class HasTables(Exception):
+    """A region in which sequences became tables has no native form; its nodes as they were may have more of one."""
+
+
+def _lower_copy(
+    region: Region,
+    arguments: Sequence[Fact],
+    folded: Folded | None,
+    most_statements: int | None,
+    takes_lengths: bool,
+    lengths: Mapping[str, int] | None,
+    takes_objects: bool,
+    opens_sequences: bool,
+) -> GraphProgram:
     special = clone_region(region)
     origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
     with contained():
-        decisions = _specialise(special, arguments, lengths, origins)
+        decisions, has_tables = _specialise(special, arguments, lengths, origins, opens_sequences)
     pairs = zip(special.arguments, arguments, strict=True)
     counts = {v: lengths_of(tensor(fact))[0] for v, fact in pairs if isinstance(v.type, SequenceType)}
     try:
         with contained():
             maps = open_maps(special) if takes_objects else ()
-            read_parts(special)
             sequences = open_results(special)
             strings = number_strings(special) if takes_objects else None
             prepare(special, ())
@@ -111,27 +131,40 @@ def lower_graph(
             own = None if strings is None else strings.of(graph.inputs)
             return replace(graph, sequences=sequences, decisions=tuple(decisions.items()), strings=own, maps=maps)
     except Unsupported as reason:
+        if has_tables:
+            raise HasTables from reason
         result = [origins[v] for v in reason.node.outputs if v in origins] if isinstance(reason.node, Node) else []
         raise reason.at(result[0] if result else None) from None
 
 
 def _specialise(
-    region: Region, arguments: Sequence[Fact], lengths: Mapping[str, int] | None, origins: dict[Value, Node]
-) -> dict[Dim, bool]:
-    """Type a region for these arguments; returns the conditions that the lengths of a run have decided for it."""
+    region: Region,
+    arguments: Sequence[Fact],
+    lengths: Mapping[str, int] | None,
+    origins: dict[Value, Node],
+    opens_sequences: bool,
+) -> tuple[dict[Dim, bool], bool]:
+    """Type a region for these arguments; returns the conditions that the lengths of a run have decided for it.
+
+    `opens_sequences`: those of tensors that differ in shape become tables; whether there are any is returned, too.
+    """
     for value, fact in zip(region.arguments, arguments, strict=True):
         is_sequence = isinstance(value.type, SequenceType)
         value.type, value.known = element_type(fact.type) if is_sequence else fact.type, fact.known
     decisions: dict[Dim, bool] = {}
-    continuations = Continuations(origins)
+    continuations, has_tables = Continuations(origins), False
     while True:
         inference = Inference(lengths=lengths)
         inference.region(region)
         decisions.update(inference.decisions.values())
         changed = simplify_branches(region, inference, continuations, takes_known=lengths is not None)
-        if not (changed or type_empty_sequences(region)):
-            set_aside(inference.ill_typed)
-            return decisions
+        if changed or type_empty_sequences(region) or read_parts(region):
+            continue
+        if opens_sequences and open_ragged(region):
+            has_tables = True
+            continue
+        set_aside(inference.ill_typed)
+        return decisions, has_tables
 
 
 def _fold(region: Region, folded: Folded) -> None:

@@ -7,13 +7,11 @@ read where the tensor lies, so parts may differ in length.
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
-from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Op, Region, Value
@@ -21,8 +19,10 @@ from whorl.ir.infer import names_in_type, names_of
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
-from whorl.ir.types import UNRANKED, AnyShape, Fact, SequenceType, TensorType, lengths_of, tensor
+from whorl.ir.types import AnyShape, Fact, SequenceType, TensorType, tensor
+from whorl.lowering.graph_program import RAGGED, ROWS, sequence_of
 from whorl.ops.control.flow import If, Loop, first_captured
+from whorl.ops.core.base import length_of
 from whorl.ops.elementwise.arithmetic import Identity
 from whorl.ops.native.index_maps import (
     broadcast_scalar,
@@ -93,7 +93,7 @@ def _inserted(sequence: Value, region: Region) -> Iterator[TensorType]:
                 case Identity():
                     yield from _inserted(node.outputs[0], region)
                 case If() | Loop():
-                    for value, inner in _aliases(node, position):
+                    for value, inner in captured_arguments(node, position):
                         yield from _inserted(value, inner)
                     if isinstance(node.op, Loop) and position - 2 in range(node.op.carried):
                         yield from _inserted(node.outputs[position - 2], region)
@@ -107,7 +107,7 @@ def _shaped(value: Value) -> Iterator[TensorType]:
         yield type
 
 
-def _aliases(node: Node, position: int) -> Iterator[tuple[Value, Region]]:
+def captured_arguments(node: Node, position: int) -> Iterator[tuple[Value, Region]]:
     """What an operand of a loop or branch is inside."""
     for inner in node.regions:
         yield inner.arguments[position - (len(node.inputs) - len(inner.arguments))], inner
@@ -116,24 +116,46 @@ def _aliases(node: Node, position: int) -> Iterator[tuple[Value, Region]]:
 # ---- sequences as results -------------------------------------------------------------------------------------
 
 
-def open_results(region: Region) -> tuple[tuple[int, int | None], ...]:
-    """Let the elements of a result that is put together at the end be results themselves; where sequences are.
+def open_results(region: Region) -> tuple[tuple[int, int], ...]:
+    """Let what a result is put together of at the end be results instead; where sequences are.
 
-    They are the result where one begins, and how many belong to it; None for one whose elements are rows.
+    They are the output where one begins, and of how many outputs it is made; `ROWS` or `RAGGED` for how it lies there.
     """
     results: list[Value] = []
-    sequences: list[tuple[int, int | None]] = []
+    sequences: list[tuple[int, int]] = []
     for value in region.results:
         if not isinstance(value.type, SequenceType):
             results.append(value)
             continue
-        owner = value.owner
-        is_open = isinstance(owner, Node) and isinstance(owner.op, SequenceConstruct)
-        elements = [v for v in owner.inputs if v is not None] if isinstance(owner, Node) and is_open else [value]
-        sequences.append((len(results), len(elements) if is_open else None))
+        elements, kind = _opened(value)
+        sequences.append((len(results), kind))
         results += elements
     region.results = results
     return tuple(sequences)
+
+
+def _opened(value: Value) -> tuple[list[Value], int]:
+    owner = value.owner
+    inputs = [v for v in owner.inputs if v is not None] if isinstance(owner, Node) else []
+    match owner.op if isinstance(owner, Node) else None:
+        case SequenceConstruct():
+            return inputs, len(inputs)
+        case RaggedResult():
+            return inputs, RAGGED
+        case _:
+            return [value], ROWS
+
+
+class RaggedResult(Op, frozen=True):
+    """A sequence that leaves the program as its elements and its table."""
+
+    abstract: ClassVar[bool] = True
+
+    def infer(self, elements: Fact, table: Fact) -> SequenceType:
+        return SequenceType(TensorType(tensor(elements).dtype))
+
+    def run(self, elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
+        return sequence_of(elements, table)
 
 
 # ---- tensors that are split to be read -----------------------------------------------------------------------
@@ -148,7 +170,8 @@ class PartEnds(Op, frozen=True):
     split: SplitToSequence
 
     def infer(self, data: Fact, split: Fact | None = None) -> TensorType:
-        return TensorType(INT64, (UNKNOWN,))
+        self.split.infer(data, split)
+        return TensorType(INT64, (length_of(data, self.split.axis) + 1 if split is None else UNKNOWN,))
 
     def run(self, data: np.ndarray, split: np.ndarray | None = None) -> np.ndarray:
         return np.array([0, *part_ends(data.shape[self.split.axis], split)], np.int64)
@@ -217,9 +240,15 @@ class PartAt(Op, frozen=True):
 
     split: SplitToSequence
     drops_axis: bool
+    length: int | None
 
     def infer(self, data: Fact, ends: Fact, position: Fact) -> TensorType:
-        return tensor(data).with_shape(UNRANKED)
+        operand = tensor(data)
+        if isinstance(operand.shape, AnyShape):
+            return operand
+        axis = self.split.axis % len(operand.shape)
+        length = () if self.drops_axis else (UNKNOWN if self.length is None else self.length,)
+        return operand.with_shape((*operand.shape[:axis], *length, *operand.shape[axis + 1 :]))
 
     def run(self, data: np.ndarray, ends: np.ndarray, position: np.ndarray) -> np.ndarray:
         sizes = None if self.drops_axis else np.diff(ends)
@@ -227,35 +256,42 @@ class PartAt(Op, frozen=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         data, ends, position = inputs
-        axis, (expected,) = self.split.axis % len(data.shape), outputs
+        axis = self.split.axis % len(data.shape)
         number = read_element(k, k.materialise(normalise_indices(k, position, ends.shape[0] - 1)))
         start = k.let(ends.at((number,)))
         if self.drops_axis:
             shape = (*data.shape[:axis], *data.shape[axis + 1 :])
             return [map_indices(k, data, shape, lambda index: insert_at(index, axis, start))]
-        length = lengths_of(expected)[axis]
-        if not isinstance(length, int):
+        length: Dim | None = self.length
+        if length is None:
             length = k.new_length(k.let(k.sub(ends.at((k.add(number, k.const(1)),)), start)))
         shape = replace_at(data.shape, axis, length)
         return [map_indices(k, data, shape, lambda index: replace_at(index, axis, k.add(index[axis], start)))]
 
 
-def read_parts(region: Region) -> None:
-    """Let what reads parts of a split tensor read the tensor, where nothing else is done with them."""
-    _read_parts(region, itertools.count())
-
-
-def _read_parts(region: Region, numbers: Iterator[int]) -> None:
+def read_parts(region: Region) -> bool:
+    """Let what reads parts of a split tensor read the tensor, if nothing else is done with them; whether any does."""
+    changed = False
     for node in region.nodes:
         for inner in node.regions:
-            _read_parts(inner, numbers)
+            changed |= read_parts(inner)
         if isinstance(node.op, SplitToSequence) and _is_only_read(node.outputs[0], region):
             (parts,), data = node.outputs, node.inputs[0]
             assert data is not None
-            part = PartAt(node.op, not node.op.keepdims and len(node.inputs) < 2)
-            node.op = PartEnds(node.op)
-            parts.type = TensorType(INT64, (dims.name(f"{parts.name}.parts{next(numbers)}"),))
+            part = PartAt(node.op, not node.op.keepdims and len(node.inputs) < 2, _length_of_parts(parts, node.op))
+            node.op, changed = PartEnds(node.op), True
+            parts.type = TensorType(INT64)
             _read_from(region, parts, data, part)
+    return changed
+
+
+def _length_of_parts(parts: Value, split: SplitToSequence) -> int | None:
+    """The length along the axis that all parts have, if it is a number."""
+    element = parts.type.element if isinstance(parts.type, SequenceType) else None
+    if not isinstance(element, TensorType) or isinstance(element.shape, AnyShape):
+        return None
+    length = element.shape[split.axis]
+    return length if isinstance(length, int) else None
 
 
 def _is_only_read(sequence: Value, region: Region) -> bool:
@@ -267,7 +303,7 @@ def _is_only_read(sequence: Value, region: Region) -> bool:
             if isinstance(node.op, SequenceAt | SequenceLength) and position == 0:
                 continue
             is_captured = isinstance(node.op, If | Loop) and position >= first_captured(node)
-            if not is_captured or not all(_is_only_read(v, inner) for v, inner in _aliases(node, position)):
+            if not is_captured or not all(_is_only_read(v, inner) for v, inner in captured_arguments(node, position)):
                 return False
     return True
 
@@ -282,7 +318,10 @@ def _read_from(region: Region, parts: Value, data: Value, part: PartAt) -> None:
                 node.op = PartCount()
             case If() | Loop() if parts in node.inputs:
                 aliases = [
-                    alias for n, value in enumerate(node.inputs) if value is parts for alias in _aliases(node, n)
+                    alias
+                    for n, value in enumerate(node.inputs)
+                    if value is parts
+                    for alias in captured_arguments(node, n)
                 ]
                 node.inputs.append(data)
                 copies = {inner: inner.add_argument(data.name, data.type, data.known) for inner in node.regions}

@@ -18,6 +18,7 @@ from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import lengths_of
 from whorl.kernels.aligned import aligned_empty
 from whorl.llvm.fuel import FUEL
+from whorl.lowering import graph_program
 from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
 from whorl.lowering.work import steps_of, work_of
 from whorl.runtime.buffer_pool import empty, make_allocator
@@ -124,7 +125,13 @@ class BoundLaunch:
         if table is not None:
             table.decode(results, encoded[1])
         for n, count in reversed(self.graph.sequences):
-            results[n : n + (count or 1)] = [unstack(results[n]) if count is None else results[n : n + count]]
+            match count:
+                case graph_program.ROWS:
+                    results[n] = unstack(results[n])
+                case graph_program.RAGGED:
+                    results[n : n + 2] = [graph_program.sequence_of(*results[n : n + 2])]
+                case _:
+                    results[n : n + count] = [results[n : n + count]]
         for n, keys in self.graph.maps:
             results[n] = [dict(zip(keys, row)) for row in results[n].tolist()]  # noqa: B905 - `strict` takes longer than the rest
         return results
