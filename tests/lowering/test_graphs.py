@@ -103,6 +103,75 @@ def test_matrix_is_laid_out_once_for_all_programs():
     assert math.prod(graphs[0].constants[0].shape) >= 64 * 64
 
 
+IN_BRANCH = """
+main(%c: bool[], %x: float32[N, 64]) {
+  %one: float32[] = Constant() {value = float32[] <1>}
+  %shape: int64[2] = Constant() {value = int64[2] <32 64>}
+  %y: float32[N, 64] = If(%c, %x, %one, %shape)
+  then_branch(%x: float32[N, 64], %one: float32[], %shape: int64[2]) {
+    %half: float32[32, 64] = Expand(%one, %shape)
+    %other: float32[32, 64] = Exp(%half)
+    %w: float32[64, 64] = Concat(%half, %other) {axis = 0}
+    %y: float32[N, 64] = MatMul(%x, %w)
+    return %y
+  }
+  else_branch(%x: float32[N, 64], %one: float32[], %shape: int64[2]) {
+    return %x
+  }
+  return y = %y
+}
+"""
+
+
+def test_matrix_of_a_branch_is_laid_out_before_all_runs():
+    x = np.linspace(-1, 1, 3 * 64, dtype=np.float32).reshape(3, 64)
+    graph = lowered(IN_BRANCH, {"c": np.array(True), "x": x})
+    assert "exp" not in str(graph.program)
+    assert max(math.prod(array.shape) for array in graph.constants) >= 64 * 64
+    for taken in (True, False):
+        check(IN_BRANCH, {"c": np.array(taken), "x": x})
+
+
+def test_node_of_a_branch_that_fails_on_constants_is_left_to_the_run():
+    text = """
+    main(%c: bool[], %x: int64[3]) {
+      %none: int64[3] = Constant() {value = int64[3] <0 0 0>}
+      %y: int64[3] = If(%c, %x, %none)
+      then_branch(%x: int64[3], %none: int64[3]) {
+        %d: int64[3] = Mod(%none, %none)
+        return %d
+      }
+      else_branch(%x: int64[3], %none: int64[3]) {
+        return %x
+      }
+      return y = %y
+    }
+    """
+    check(text, {"c": np.array(False), "x": np.arange(3)})
+
+
+def test_matrix_that_a_loop_reads_in_panels_alone_is_laid_out_before_all_runs():
+    text = """
+    main(%n: int64[], %x: float32[2, 64]) {
+      %one: float32[] = Constant() {value = float32[] <0.01>}
+      %shape: int64[2] = Constant() {value = int64[2] <32 64>}
+      %half: float32[32, 64] = Expand(%one, %shape)
+      %other: float32[32, 64] = Exp(%half)
+      %w: float32[64, 64] = Concat(%half, %other) {axis = 0}
+      %y: float32[2, 64] = Loop(%n, _, %x, %w) {carried = 1}
+      body(%i: int64[], %go: bool[], %h: float32[2, 64], %w: float32[64, 64]) {
+        %p: float32[2, 64] = MatMul(%h, %w)
+        %t: float32[2, 64] = Tanh(%p)
+        return %go, %t
+      }
+      return y = %y
+    }
+    """
+    graph = lowered(text, {"n": np.array(3), "x": np.ones((2, 64), np.float32)})
+    assert not any(b.shape == (64, 64) for b in graph.program.scratch)
+    assert max(math.prod(array.shape) for array in graph.constants) >= 64 * 64
+
+
 def test_node_that_no_one_reads_is_left_out():
     text = """
     main(%x: float32[3]) {

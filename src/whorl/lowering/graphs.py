@@ -40,7 +40,8 @@ from whorl.lowering.sequences import open_results, read_parts, type_empty_sequen
 from whorl.lowering.storage import Target, element_type, fill_all, memory_shape, memory_type
 from whorl.lowering.strings import number_strings
 from whorl.lowering.tables import open_ragged
-from whorl.passes.dce import remove_unused_nodes
+from whorl.ops.control.flow import first_captured
+from whorl.passes.dce import drop_captures, remove_unused_nodes
 from whorl.phases import Phase, in_phase
 
 FOLDED_GROWTH = 1 << 16
@@ -124,6 +125,7 @@ def _lower_copy(
             sequences = open_results(special)
             strings = number_strings(special) if takes_objects else None
             prepare(special, ())
+            _drop_captures(special)
             remove_unused_nodes(special)
             _fold(special, folded or Folded())
             remove_unused_nodes(special)
@@ -167,14 +169,30 @@ def _specialise(
         return decisions, has_tables
 
 
-def _fold(region: Region, folded: Folded) -> None:
-    """Put Constant nodes in the place of those that give the same in every run."""
-    fixed: dict[Value, np.ndarray] = {}
+def _drop_captures(region: Region) -> None:
+    """Let nodes capture no more than what is read inside, so that what only makes panels of a matrix shows as that."""
+    for node in region.nodes:
+        for inner in node.regions:
+            _drop_captures(inner)
+        if node.regions:
+            drop_captures(node)
+
+
+def _fold(region: Region, folded: Folded, captured: Mapping[Value, np.ndarray] | None = None) -> None:
+    """Put Constant nodes in the place of those that give the same in every run, also inside of branches and bodies.
+
+    `captured` are arguments that are the same in every run.
+    """
+    fixed: dict[Value, np.ndarray] = dict(captured or {})
     laid_out = _read_for_panels(region)
     for position, node in enumerate(region.nodes):
         if isinstance(node.op, Constant):
             fixed[node.outputs[0]] = as_array(node.op.value)
             continue
+        for inner in node.regions:
+            outer = node.inputs[first_captured(node) :]
+            pairs = zip(inner.arguments[len(inner.arguments) - len(outer) :], outer, strict=True)
+            _fold(inner, folded, {argument: fixed[v] for argument, v in pairs if v in fixed})
         inputs = [fixed[v] for v in node.inputs if v in fixed]
         if not node.op.pure or node.regions or len(inputs) < len(node.inputs):
             continue

@@ -47,7 +47,7 @@ def _clean(region: Region, context: Context) -> None:
             context.report.edits["dce"] += _drop_unused_outputs(node, used)
             for inner in node.regions:
                 _clean(inner, context)
-            _drop_captures(node)
+            drop_captures(node)
         live.append(node)
     context.report.edits["dce"] += len(region.nodes) - len(live)
     region.nodes = live[::-1]
@@ -109,7 +109,7 @@ def _live_states(body: Region, op: Loop, used: set[int], results: list[Value]) -
         live |= reached
 
 
-def _drop_captures(node: Node) -> None:
+def drop_captures(node: Node) -> None:
     """Remove the captured operands that no region uses."""
     first = first_captured(node)
     count = len(node.inputs) - first
