@@ -28,7 +28,8 @@ ROWS, RAGGED = -1, -2
 
 def sequence_of(elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
     """The tensors that lie one after the other; a row of the table has where one begins, then its lengths."""
-    return [elements[first : first + math.prod(shape)].reshape(shape) for first, *shape in table.tolist()]
+    rows = table.tolist()
+    return [elements[first : first + math.prod(shape)].reshape(shape).copy() for first, *shape in rows]
 
 
 class GraphProgram(Struct, frozen=True):

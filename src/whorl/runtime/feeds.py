@@ -31,11 +31,21 @@ def check_value(value: object, type: Type, what: str) -> Any:
         case SequenceType():
             if not _is_list(value):
                 raise RunError(f"{what} is {_shown(value)}, expected {type}", fix="feed a list of arrays")
-            return [check_value(item, type.element, f"{what}[{k}]") for k, item in enumerate(value)]
+            return _check_items(value, type.element, what)
         case OptionalType():
             return None if value is None else check_value(value, type.element, what)
         case MapType():
             return _map(value, type, what)
+
+
+def _check_items(items: Sequence[object], type: Type, what: str) -> list[Any]:
+    if not isinstance(type, TensorType) or type.dtype == STRING:
+        return [check_value(item, type, f"{what}[{k}]") for k, item in enumerate(items)]
+    dtype, checked = type.dtype, list[Any]()
+    for k, item in enumerate(items):
+        fits = item.__class__ is np.ndarray and item.dtype == dtype and _fits(item, type)  # type: ignore[union-attr]
+        checked.append(item if fits else check_tensor(item, type, f"{what}[{k}]"))
+    return checked
 
 
 def check_tensor(value: object, type: TensorType, what: str) -> np.ndarray:
@@ -52,8 +62,12 @@ def _fits(array: np.ndarray, type: TensorType) -> bool:
     """Whether rank and fixed lengths agree; names are not compared, since real models use one name for two lengths."""
     if isinstance(type.shape, AnyShape):
         return True
-    has_rank = len(type.shape) == array.ndim
-    return has_rank and all(d == n or not isinstance(d, int) for d, n in zip(type.shape, array.shape, strict=True))
+    if len(type.shape) != array.ndim:
+        return False
+    for d, n in zip(type.shape, array.shape):  # noqa: B905, SIM110 - a generator, and `strict`, take longer than the rest
+        if isinstance(d, int) and d != n:
+            return False
+    return True
 
 
 def _array(value: object, type: TensorType, what: str) -> np.ndarray:

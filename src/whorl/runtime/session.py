@@ -211,7 +211,10 @@ def _add_arrays(value: object, shared: set[int]) -> None:
     """Remember the arrays of a value that a caller, or the program's constants, can see change."""
     if is_sequence(value):
         for item in value:
-            _add_arrays(item, shared)
+            if is_array(item):
+                shared.add(id(item))
+            else:
+                _add_arrays(item, shared)
     elif is_array(value):
         shared.add(id(value))
 

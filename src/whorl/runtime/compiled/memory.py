@@ -108,14 +108,15 @@ def state_signature(value: object) -> np.ndarray | SequenceSignature | None:
         return value
     if not is_sequence(value):
         return None
-    kinds: set[tuple[np.dtype, tuple[int, ...]]] = set()
-    for item in value:
-        if not is_array(item):
-            return None
-        kinds.add((item.dtype, item.shape))
-    if len(kinds) > 1:
+    if not value:
+        return SequenceSignature(("sequence", None, ()))
+    first = value[0]
+    if not is_array(first):
         return None
-    dtype, shape = next(iter(kinds), (None, ()))
+    dtype, shape = first.dtype, first.shape
+    for item in value:
+        if not is_array(item) or item.shape != shape or item.dtype != dtype:
+            return None
     return SequenceSignature(("sequence", dtype, shape))
 
 
@@ -124,13 +125,14 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
     if isinstance(value, np.ndarray):
         return value
     if value:
-        return np.stack(value)
+        shape = value[0].shape
+        return np.concatenate(value).reshape(len(value), *shape) if shape else np.stack(value)
     return np.empty((0, *(n for n in lengths_of(type)[1:] if isinstance(n, int))), type.dtype)
 
 
 def unstack(rows: np.ndarray) -> list[np.ndarray]:
-    """The tensors of a sequence that lies in memory as rows."""
-    return list(rows) if rows.ndim > 1 else [rows[n, ...] for n in range(len(rows))]
+    """The tensors of a sequence that lies in memory as rows, each in memory of its own."""
+    return [row.copy() for row in rows] if rows.ndim > 1 else [rows[n, ...].copy() for n in range(len(rows))]
 
 
 def buffer_shape(buffer: Buffer, unknown: int = 0) -> tuple[int, ...]:
