@@ -266,14 +266,18 @@ class Expressions:
     def sequence(self, block: Block, visible: list[Var], x: Var) -> Var | None:
         if isinstance(x.type, Type):
             fits = [v for v in visible if v.type == Seq(x.type.dtype)]
+            if x.type.shape and self.chance(30):
+                return self.apply(block, "SplitToSequence", [x], Seq(x.type.dtype), size=self.choose((1, 1, 2, 3)))
             if fits and self.chance(60):
                 return self.apply(block, "SequenceInsert", [self.choose(fits), x], Seq(x.type.dtype))
             return self.apply(block, "SequenceConstruct", [x] * self.choose((1, 2)), Seq(x.type.dtype))
         if not isinstance(x.type, Seq):
             return None
-        kind = self.draw(st.integers(0, 3))
+        kind = self.draw(st.integers(0, 4))
         if kind == 0:
             return self.apply(block, "SequenceLength", [x], INT64)
+        if kind == 4:
+            return self.apply(block, "ConcatFromSequence", [x], Type(x.type.dtype, None))
         position = self.constant(block, INT64, np.array(self.choose((0, 0, -1, 1)), np.int64))
         if kind == 1:
             return self.apply(block, "SequenceErase", [x, position], x.type)

@@ -78,8 +78,10 @@ def apply_nodes(statement: Apply, inputs: list[str], outputs: list[str]) -> list
     match op:
         case "Constant":
             attributes["value"] = numpy_helper.from_array(message["value"])
-        case "Concat" | "Gather":
+        case "Concat" | "Gather" | "ConcatFromSequence":
             attributes["axis"] = 0
+        case "SplitToSequence":
+            inputs = [*inputs, passed(message["size"])]
         case "ReduceSum":
             attributes["keepdims"] = 0
         case "Reshape":

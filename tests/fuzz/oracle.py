@@ -120,11 +120,15 @@ def compute(statement: Apply, values: list) -> Any:
             return x.reshape(tuple(shape))
         case "Unsqueeze", [x]:
             return np.expand_dims(x, message["axis"])
-    return of_sequence(op, values)
+    return of_sequence(op, values, message)
 
 
-def of_sequence(op: str, values: list) -> Any:
+def of_sequence(op: str, values: list, message: dict[str, Any]) -> Any:
     match op, values:
+        case "SplitToSequence", [x]:
+            return [x[k : k + message["size"]] for k in range(0, len(x), message["size"])]
+        case "ConcatFromSequence", [items]:
+            return np.concatenate(items, 0)
         case "SequenceEmpty", []:
             return []
         case "SequenceConstruct", _:

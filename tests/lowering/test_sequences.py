@@ -151,6 +151,14 @@ PROGRAMS = {
         }>
         y = ConcatFromSequence <axis = 0> (t)
     }""",
+    "of_any_length_and_dropped": """(int64 n, float[a, 3] x) => (float[a, 3] y) {
+        e = SequenceEmpty ()
+        y = Loop (n, "", x, e) <body = b (int64 i, bool go, float[a, 3] h, seq(float[]) t)
+          => (bool on, float[a, 3] next, seq(float[]) u) {
+            on = Identity(go) next = Neg(h) one = Constant <value = int64[1] {1}> ()
+            z = Constant <value = int64[1] {0}> () m = Add(i, one) r = Slice(x, z, m) u = SequenceInsert(t, r)
+        }>
+    }""",
     "input": """(int64 p, seq(float[a, 3]) s) => (float[a, 3] y, int64 k, seq(float[a, 3]) t) {
         y = SequenceAt(s, p) k = SequenceLength(s) t = SequenceInsert(s, y)
     }""",
@@ -200,6 +208,7 @@ FEEDS: dict[str, list[dict[str, Any]]] = {
     ],
     "of_any_length_exchanged": [{"n": n, "x": _x(2), "z": -_x(3)} for n in (0, 1, 2, 5)],
     "of_any_length_in_loops_in_loops": [{"n": n, "x": _x(6)} for n in (1, 2, 5)],
+    "of_any_length_and_dropped": [{"n": n, "x": _x(4)} for n in (0, 1, 4)],
     "input": [{"p": p, "s": [_x(n) + k for k in range(m)]} for p, n, m in ((0, 1, 1), (3, 2, 4), (-4, 5, 4))],
 }
 REFUSED: dict[str, list[dict[str, Any]]] = {

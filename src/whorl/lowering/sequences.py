@@ -96,7 +96,8 @@ def _inserted(sequence: Value, region: Region) -> Iterator[TensorType]:
                     for value, inner in captured_arguments(node, position):
                         yield from _inserted(value, inner)
                     if isinstance(node.op, Loop) and position - 2 in range(node.op.carried):
-                        yield from _inserted(node.outputs[position - 2], region)
+                        for output in node.outputs[position - 2 : position - 1]:
+                            yield from _inserted(output, region)
                 case _:
                     pass
 

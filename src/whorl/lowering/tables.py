@@ -141,13 +141,14 @@ class _Families:
                 for argument, _ in captured_arguments(node, position):
                     self.join(value, argument)
         for inner in node.regions:
-            first = 1 if isinstance(node.op, Loop) else 0
-            for number, (result, output) in enumerate(zip(inner.results[first:], node.outputs, strict=True)):
-                self.join(result, output)
-                if isinstance(node.op, Loop) and number < node.op.carried:
+            first, carried = (1, node.op.carried) if isinstance(node.op, Loop) else (0, 0)
+            for number, result in enumerate(inner.results[first:]):
+                for output in node.outputs[number : number + 1]:
+                    self.join(result, output)
+                if number < carried:
                     self.join(result, inner.arguments[2 + number])
-                elif isinstance(node.op, Loop) and isinstance(output.type, SequenceType):
-                    self.family(output).has_others = True
+                elif first and isinstance(result.type, SequenceType):
+                    self.family(result).has_others = True
 
 
 # ---- the rewrite ---------------------------------------------------------------------------------------------

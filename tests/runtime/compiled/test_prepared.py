@@ -40,6 +40,15 @@ GROWING = """main (float[n] x) => (float[m] y) {
   y = Compress <axis = 0> (x, positive)
 }"""
 
+LISTS = """main (float[n, 4] x) => (seq(float[]) parts, seq(float[]) pair, seq(float[]) mapped) {
+  z = Neg (x)
+  pair = SequenceConstruct (z, x)
+  parts = SplitToSequence <keepdims = 0> (x)
+  two = Constant <value = int64 {2}> ()
+  uneven = SplitToSequence (x, two)
+  mapped = SequenceMap (uneven) <body = f (float[?, 4] e) => (float[?, 4] o) { o = Mul (e, e) }>
+}"""
+
 
 @pytest.fixture(autouse=True)
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -72,6 +81,19 @@ def test_second_session_runs_other_lengths_without_loading_the_model() -> None:
     for count in (5, 2, 64, 1, 0, 5):
         np.testing.assert_array_equal(second.run(None, rows(count))[0], first.run(None, rows(count))[0])
         assert second.run(["y"], rows(count))[0].shape == (count, 3)
+    assert is_asleep(second)
+
+
+def test_second_session_gives_lists() -> None:
+    source = bytes_of(LISTS)
+    whorl.InferenceSession(source).run(None, rows(5))
+    second = whorl.InferenceSession(source)
+    for count in (5, 2, 7):
+        x = rows(count)["x"]
+        parts, pair, mapped = second.run(None, {"x": x})
+        halves = [x[k : k + 2] ** 2 for k in range(0, count, 2)]
+        for actual, expected in ((parts, [*x]), (pair, [-x, x]), (mapped, halves)):
+            assert [part.tolist() for part in actual] == [part.tolist() for part in expected]
     assert is_asleep(second)
 
 
