@@ -61,7 +61,7 @@ def test_later_chunks_are_smaller(own: Pool) -> None:
 
     fork(own, context_of(own, 2), nest, 1000)
     counts = [count for _, count in sorted(ranges)]
-    assert counts[0] == 250 and counts[-1] == 1
+    assert counts[0] == 500 and counts[-1] == 1
     assert counts == sorted(counts, reverse=True)
 
 

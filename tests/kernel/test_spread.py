@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from whorl.ir.dtypes import FLOAT32, INT64
-from whorl.ir.native.expressions import Apply, Buffer, Expr, Load, Var, index_const
+from whorl.ir.dtypes import BOOL, FLOAT32, INT64
+from whorl.ir.native.expressions import TRUE, Apply, Buffer, Expr, Load, Var, index_const
 from whorl.kernel import spread as spreading
 from whorl.kernel.interpret import interpret
-from whorl.kernel.program import Assign, Call, For, Program, Spread, Statement, Store, text_of
+from whorl.kernel.program import Assign, Call, For, Program, Spread, Statement, Store, When, While, text_of
 from whorl.kernel.spread import RANGES, spread
 from whorl.kernel.verify import verify_program
 
@@ -42,7 +42,10 @@ def outcome(made: Program, rows: int, length: int) -> np.ndarray:
 def test_nest_of_unknown_lengths_is_shared_by_its_rows() -> None:
     made = program(squares())
     spread(made)
-    assert text_of(made.body).splitlines()[0] == "spread first.spread.1, count.spread.2 < rows by mul(n, 4):"
+    assert (
+        text_of(made.body).splitlines()[0]
+        == "spread first.spread.1, count.spread.2 < rows by add(div(mul(n, 4), 8), 1):"
+    )
     np.testing.assert_array_equal(outcome(made, 5, 3), np.arange(15, dtype=np.float32).reshape(5, 3) ** 2)
 
 
@@ -64,7 +67,8 @@ def test_short_work_is_not_shared() -> None:
 def test_nest_in_a_loop_over_time_is_shared_only_if_it_surely_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
     def repeated(length: int) -> Program:
         x, y = Buffer("x", FLOAT32, (length,)), Buffer("y", FLOAT32, (length,))
-        copy = For(J, index_const(length), [Store(y, (J,), Load(FLOAT32, x, (J,)))], parallel=True)
+        mirrored = Apply(INT64, "sub", (index_const(length - 1), J))
+        copy = For(J, index_const(length), [Store(y, (J,), Load(FLOAT32, x, (mirrored,)))], parallel=True)
         carry = For(K, index_const(length), [Store(x, (K,), Load(FLOAT32, y, (K,)))], parallel=True)
         made = Program([], [x, y], [], [For(I, index_const(3), [copy, carry])])
         spread(made)
@@ -91,9 +95,10 @@ def test_outer_loops_are_shared_together_where_the_first_may_have_few_iterations
 
 
 def rows_by_way_of_scratch(line: Buffer, first_read: bool = False, wanders: bool = False) -> Program:
-    """Each row is doubled into one row of scratch memory, then copied from there."""
+    """Each row is squared into one row of scratch memory, then copied from there, last to first."""
     double = Store(line, (J,), times(Load(FLOAT32, X, (I, J)), Load(FLOAT32, X, (I, J))))
-    at = I if wanders else K
+    mirrored = Apply(INT64, "sub", (Apply(INT64, "sub", (LENGTH, index_const(1))), K))
+    at = I if wanders else mirrored
     there = For(J, LENGTH, [double], parallel=True)
     back = For(K, LENGTH, [Store(Y, (I, K), Load(FLOAT32, line, (at,)))], parallel=True)
     return program(For(I, ROWS, [back, there] if first_read else [there, back]), scratch=(line,))
@@ -105,8 +110,9 @@ def test_rows_that_meet_in_scratch_memory_have_their_own() -> None:
     larger = spread(made)
     assert list(larger) == [line] and larger[line].shape == (RANGES, LENGTH)
     assert made.scratch == [larger[line]]
-    np.testing.assert_array_equal(outcome(made, 20, 3), np.arange(60, dtype=np.float32).reshape(20, 3) ** 2)
-    np.testing.assert_array_equal(outcome(rows_by_way_of_scratch(line), 2, 3)[1], [9, 16, 25])
+    expected = np.arange(60, dtype=np.float32).reshape(20, 3)[:, ::-1] ** 2
+    np.testing.assert_array_equal(outcome(made, 20, 3), expected)
+    np.testing.assert_array_equal(outcome(rows_by_way_of_scratch(line), 20, 3), expected)
 
 
 @pytest.mark.parametrize("form", ["first_read", "wanders"])
@@ -127,10 +133,22 @@ def test_running_total_is_not_shared() -> None:
 
 def test_row_that_is_made_from_the_one_before_is_not_shared() -> None:
     before = Apply(INT64, "max", (Apply(INT64, "sub", (I, index_const(1))), index_const(0)))
-    copy = For(J, LENGTH, [Store(Y, (I, J), Load(FLOAT32, Y, (before, J)))], parallel=True)
+    mirrored = Apply(INT64, "sub", (Apply(INT64, "sub", (LENGTH, index_const(1))), J))
+    copy = For(J, LENGTH, [Store(Y, (I, J), Load(FLOAT32, Y, (before, mirrored)))], parallel=True)
     made = program(For(I, ROWS, [copy]))
     assert not spread(made)
     assert isinstance(made.body[0], For)
+
+
+def test_rows_that_follow_from_each_other_element_by_element_are_shared_by_columns() -> None:
+    before = Apply(INT64, "max", (Apply(INT64, "sub", (I, index_const(1))), index_const(0)))
+    total = Apply(FLOAT32, "add", (Load(FLOAT32, X, (I, J)), Load(FLOAT32, Y, (before, J))))
+    made = program(For(I, ROWS, [For(J, LENGTH, [Store(Y, (I, J), total)], parallel=True)]))
+    spread(made)
+    assert text_of(made.body).startswith("spread first.spread.1, count.spread.2 < n by")
+    x = np.arange(12, dtype=np.float32).reshape(4, 3)
+    made.results.clear()
+    np.testing.assert_array_equal(outcome(made, 4, 3), x.cumsum(axis=0))
 
 
 def test_kernel_is_shared_by_its_parts() -> None:
@@ -143,3 +161,47 @@ def test_kernel_is_shared_by_its_parts() -> None:
     (shared,) = made.body
     assert isinstance(shared, Spread) and call.parts is not None
     assert "parts first.spread.1, add(first.spread.1, count.spread.2)" in text_of(made.body)
+
+
+TURN, GO = Var(INT64, "turn", False), Var(BOOL, "go", False)
+
+
+def over_time(step: Expr, *more: Statement) -> Program:
+    """Five times: y[0, j] = f(y), for each j, beginning with x."""
+    zero = index_const(0)
+    begin = For(K, LENGTH, [Store(Y, (zero, K), Load(FLOAT32, X, (zero, K)))], parallel=True)
+    nest = For(J, LENGTH, [Store(Y, (zero, J), step)], parallel=True)
+    count = Assign(TURN, Apply(INT64, "add", (TURN, index_const(1))))
+    condition = Apply(BOOL, "and", (GO, Apply(BOOL, "lt", (TURN, index_const(5)))))
+    loop = While([], condition, [nest, *more, count, Assign(GO, TRUE)])
+    start: list[Statement] = [begin, Assign(TURN, index_const(1)), Assign(GO, TRUE)]
+    last = Store(Y, (index_const(1), zero), Apply(FLOAT32, "cast", (TURN,)))
+    return program(*start, loop, last)
+
+
+def test_loop_over_time_is_turned_inside_where_elements_do_not_meet() -> None:
+    made = over_time(times(Load(FLOAT32, Y, (index_const(0), J)), Load(FLOAT32, X, (index_const(0), J))))
+    made.results.clear()
+    spread(made)
+    verify_program(made)
+    assert isinstance(made.body[3], When)
+    lines = text_of(made.body[3].then).splitlines()
+    assert lines[1].startswith("spread") and "  while:" in lines
+    y = np.zeros((2, 4), np.float32)
+    interpret(made, [4, 2], [np.arange(8, dtype=np.float32).reshape(2, 4), y])
+    np.testing.assert_array_equal(y[0], np.arange(4, dtype=np.float32) ** 5)
+    assert y[1, 0] == 5
+
+
+@pytest.mark.parametrize("what", ["neighbour", "condition"])
+def test_loop_over_time_is_as_it_was_where_elements_meet_or_end_it(what: str) -> None:
+    at = Apply(INT64, "sub", (Apply(INT64, "sub", (LENGTH, index_const(1))), J)) if what == "neighbour" else J
+    low = Apply(
+        BOOL,
+        "lt",
+        (Load(FLOAT32, Y, (index_const(0), index_const(0))), Load(FLOAT32, X, (index_const(1), index_const(0)))),
+    )
+    more = [Assign(GO, low)] if what == "condition" else []
+    made = over_time(Load(FLOAT32, Y, (index_const(0), at)), *more)
+    spread(made)
+    assert isinstance(made.body[3], While)

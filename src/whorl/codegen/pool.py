@@ -37,7 +37,7 @@ CONTEXT = 88
 """The context of the threads, which ask the pool whether to go on."""
 COUNT = CONTEXT + callers.COUNT
 FUNCTIONS = ("fork", "work", "poll")
-CHUNKS = 2
+CHUNKS = 1
 """Chunks for each thread in what is left: they become smaller, so that none waits long for another."""
 SMALL_CHUNK = 8
 """Chunks that make up the least work which is shared."""

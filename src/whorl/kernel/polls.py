@@ -76,11 +76,7 @@ class _Work(Struct):
             case For(extent=Const(value=extent), body=body):
                 inner = self.of_block(body)
                 return None if inner is None else max(0, int(extent)) * (1 + inner)
-            case For():
-                return self.unknown
-            case Spread(extent=Const(value=extent), work=Const(value=work)):
-                return max(0, int(extent)) * int(work)
-            case Spread():
+            case For() | Spread():
                 return self.unknown
             case While() if self.unknown is not None:
                 return self.unknown
@@ -159,8 +155,10 @@ class _Inserter(Struct):
         match statement:
             case For():
                 return 0, self.loop(statement)
-            case Spread():
+            case Spread(extent=extent, work=work):
                 self.block(statement.body)
+                self.count += 1
+                return 0, [Poll(1, _apply("mul", extent, work)), statement]
             case While():
                 self.poll(statement.body, 1 + self.block(statement.head) + self.block(statement.body))
             case When():

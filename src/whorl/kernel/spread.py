@@ -13,8 +13,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 from msgspec import Struct, field
 
 from whorl.debug import debug
-from whorl.ir.dtypes import INT64
-from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.ir.dtypes import BOOL, INT64
+from whorl.ir.native.expressions import FUNCTIONS, TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const, is_true
 from whorl.kernel.program import (
     Assign,
     Call,
@@ -30,6 +30,8 @@ from whorl.kernel.program import (
     When,
     While,
 )
+from whorl.kernel.tiles import axis_of
+from whorl.kernel.vectors import has_loop
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import (
     Block,
@@ -50,8 +52,10 @@ LEAST = 1 << 18
 """Scalar operations from which work may be worth the time of waking another core."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
-LEAST_ROW = 64
+LEAST_ROW = 16
 """Scalar operations from which an iteration is worth two divisions."""
+SIDE_BY_SIDE = 8
+"""Iterations of an innermost parallel loop that take as long as one."""
 MOST_AXES = 3
 RANGES, MOST_BYTES = 8, 1 << 20
 """Ranges of a loop that have scratch memory of their own, and the bytes of a buffer of which there may be so many."""
@@ -60,18 +64,18 @@ _FUNCTION_WORK = 16
 
 def spread(program: Program) -> dict[Buffer, Buffer]:
     """Mark what several cores may share, in place; the scratch buffers that became larger, with what they are now."""
-    spreader = _Spreader(program, frozenset(program.scalars), 0 if debug().spreads else LEAST)
+    spreader = _Spreader(program, 0 if debug().spreads else LEAST)
     spreader.block(program.body, is_repeated=False)
     program.scratch = [spreader.private.get(buffer, buffer) for buffer in program.scratch]
     return spreader.private
 
 
 class _Spreader(Struct):
-    """The walk; `scalars` are the numbers that a run knows from its start."""
+    """The walk; `inside` are the variables that what is looked at gives values."""
 
     program: Program
-    scalars: frozenset[Var]
     least: int
+    inside: set[Var] = field(default_factory=set[Var])
     count: int = 0
     costs: dict[Expr, int] = field(default_factory=dict[Expr, int])
     private: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
@@ -80,7 +84,9 @@ class _Spreader(Struct):
     def block(self, block: Block, is_repeated: bool) -> None:
         """`is_repeated`: in a loop, where a nest is shared only if it surely takes long."""
         for position, statement in enumerate(block):
-            made = self.shared(statement, is_repeated)
+            made: Spread | When | None = self.shared(statement, is_repeated)
+            if made is None and isinstance(statement, For | While) and not is_repeated:
+                made = self.turned_inside(statement)
             if made is not None:
                 block[position] = made
                 continue
@@ -88,6 +94,8 @@ class _Spreader(Struct):
                 self.block(inner, is_repeated or isinstance(statement, For | While))
 
     def shared(self, statement: Statement, is_repeated: bool) -> Spread | None:
+        if isinstance(statement, Call | For):
+            self.inside = {var for s in all_statements([statement]) for var in assigned(s)}
         match statement:
             case Call() if KERNELS[statement.kernel].meaning.factors and statement.parts is None:
                 return self.call(statement)
@@ -109,6 +117,8 @@ class _Spreader(Struct):
     def nest(self, loop: For, is_repeated: bool) -> Spread | None:
         axes = self.axes(loop)
         work, extent = self.of_block(axes[-1].body), index_const(1)
+        if not has_loop(axes[-1]):
+            work = _divided(work, SIDE_BY_SIDE)
         for axis in axes:
             extent = _mul(extent, axis.extent)
         if not self.is_worth(_mul(extent, work), is_repeated):
@@ -169,17 +179,14 @@ class _Spreader(Struct):
         inside = list(all_statements([loop]))
         changing = {axis.var for axis in axes} | {s.var for s in inside if isinstance(s, Assign)}
         counts = count_uses(inside)
-        if self.seen is None:
-            self.seen = count_uses(all_statements(self.program.body))
-        for statement in inside:
-            for var in assigned(statement):
-                if counts[var] != self.seen[var]:
-                    return None
+        seen = self.uses()
+        if any(counts[var] != seen[var] for statement in inside for var in assigned(statement)):
+            return None
         own: list[Buffer] = []
         for buffer in dict.fromkeys(b for s in inside for b in written_parts(s)):
             if _is_apart(((s, index) for s in inside for index in positions_in(s, buffer)), axes):
                 continue
-            is_own = buffer in self.program.scratch and not buffer.grows and counts[buffer] == self.seen[buffer]
+            is_own = buffer in self.program.scratch and not buffer.grows and counts[buffer] == seen[buffer]
             if not is_own or not _is_written_first(axes[-1].body, buffer, changing):
                 return None
             if all(isinstance(n, int) for n in buffer.shape) and _bytes(buffer) > MOST_BYTES:
@@ -212,6 +219,80 @@ class _Spreader(Struct):
                     pass
         return block
 
+    # ---- loops over time whose tensors' elements do not meet ---------------------------------------------------
+
+    def turned_inside(self, loop: For | While) -> Spread | When | None:
+        """A loop whose nests go along one axis, as such a loop for each range of it: no core waits for another."""
+        nests = [s for s in loop.body if isinstance(s, For)]
+        counter = _counter(loop)
+        if not nests or counter is None or not self.goes_along(loop, nests, counter):
+            return None
+        i, go, end = counter
+        self.inside = {var for s in all_statements([loop]) for var in assigned(s)}
+        work = _mul(end if self.is_known(end) else index_const(1), self.of_block([n for s in nests for n in s.body]))
+        extent = nests[0].extent
+        if not self.is_worth(_mul(extent, work), is_repeated=False):
+            return None
+        first, count = self.range()
+        if go is None:
+            return Spread(first, count, extent, work, [For(i, end, self.in_range(loop.body, first, count))])
+        start, turn = self.variable("from"), Var(INT64, f"turn.spread.{self.count}", False)
+        body: Block = [s for s in loop.body if not (isinstance(s, Assign) and s.var is go)]
+        Replacement(lambda expr: turn if expr is i else None).block(body)
+        body = [Assign(turn, s.value) if isinstance(s, Assign) and s.var is i else s for s in body]
+        through = While([], Apply(BOOL, "lt", (turn, end)), self.in_range(body, first, count))
+        shared = Spread(first, count, extent, work, [Assign(turn, start), through])
+        return When(loop.condition, [Assign(start, i), shared, Assign(i, end), Assign(go, TRUE)])  # type: ignore[union-attr]
+
+    def in_range(self, block: Sequence[Statement], first: Var, count: Var) -> Block:
+        """Statements whose nests take one range of their steps."""
+        body: Block = []
+        for statement in block:
+            if isinstance(statement, For):
+                step = self.variable("step")
+                own_step = Assign(statement.var, _add(first, step))
+                body.append(For(step, count, [own_step, *statement.body], parallel=True))
+            else:
+                body.append(statement)
+        return body
+
+    def goes_along(self, loop: For | While, nests: Sequence[For], counter: _Counter) -> bool:
+        """Whether a loop only counts, and steps through nests that use what they write at their own index alone."""
+        i, go, end = counter
+        written_there = {b for s in all_statements(nests) for b in written_parts(s)}
+        axes: dict[Buffer, set[int | None]] = {}
+        for statement in loop.body:
+            match statement:
+                case Assign(var, value) if var is go and is_true(value):
+                    continue
+                case Assign(var, Apply(op="add", args=(x, Const(value=1)))) if var is i and x is i and go is not None:
+                    continue
+                case Assign(var) if var.once and not any(n.buffer in written_there for n in loads([statement])):
+                    continue
+                case For(var, extent, parallel=True) if _is_same(extent, nests[0].extent):
+                    inside = list(all_statements(statement.body))
+                    if not all(isinstance(s, For | Store | Assign) for s in inside):
+                        return False
+                    for buffer in written_there:
+                        own_axes = {axis_of(index, var) for s in inside for index in positions_in(s, buffer)}
+                        axes[buffer] = axes.get(buffer, set()) | own_axes
+                case _:
+                    return False
+        counts, seen = count_uses(all_statements(loop.body)), self.uses()
+        own = [v for v in counts if isinstance(v, Var) and v is not i and v is not go]
+        extents = {part for n in (end, *(nest.extent for nest in nests)) for part in parts_in_order(n)}
+        return (
+            extents.isdisjoint(counts)
+            and all(counts[v] == seen[v] for v in own)
+            and all(len(each) == 1 and None not in each for each in axes.values())
+        )
+
+    def uses(self) -> Counter[Var | Buffer]:
+        """How often the whole program assigns variables and uses buffers, as it was lowered."""
+        if self.seen is None:
+            self.seen = count_uses(all_statements(self.program.body))
+        return self.seen
+
     # ---- iterations that do not meet -------------------------------------------------------------------------
 
     def axes(self, loop: For) -> list[For]:
@@ -231,8 +312,8 @@ class _Spreader(Struct):
         return axes
 
     def is_known(self, extent: Expr) -> bool:
-        """Whether a number of iterations is that of the whole run."""
-        return all(part in self.scalars for part in parts_in_order(extent) if isinstance(part, Var))
+        """Whether a number of iterations is known before what is looked at begins."""
+        return not any(part in self.inside or isinstance(part, Load) for part in parts_in_order(extent))
 
     def range(self) -> tuple[Var, Var]:
         return self.variable("first"), self.variable("count")
@@ -244,7 +325,7 @@ class _Spreader(Struct):
     # ---- work ------------------------------------------------------------------------------------------------
 
     def of_block(self, block: Sequence[Statement]) -> Expr:
-        """Scalar operations of statements, about, by what a run knows from its start."""
+        """Scalar operations of statements, about, by what is known before them."""
         total: Expr = index_const(0)
         for statement in block:
             total = _add(total, self.of(statement))
@@ -254,7 +335,8 @@ class _Spreader(Struct):
         match statement:
             case For(extent=extent, body=body):
                 known = extent if self.is_known(extent) else index_const(1)
-                return _mul(known, _add(index_const(1), self.of_block(body)))
+                total = _mul(known, _add(index_const(1), self.of_block(body)))
+                return _divided(total, SIDE_BY_SIDE) if statement.parallel and not has_loop(statement) else total
             case While(condition=condition, body=body):
                 return _mul(self.trips(condition), _add(index_const(1), self.of_block(body)))
             case When(then=then, other=other):
@@ -338,6 +420,27 @@ def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[F
         if isinstance(statement, Call) and not all(isinstance(p, Const) or p in own for p in before):
             return False
     return True
+
+
+_Counter = tuple[Var, Var | None, Expr]
+"""What counts the iterations of a loop, what says to go on, if anything does, and the number that it counts to."""
+
+
+def _counter(loop: For | While) -> _Counter | None:
+    match loop:
+        case For(var, extent, parallel=False):
+            return var, None, extent
+        case While(
+            head=[],
+            condition=Apply(op="and", args=(Var() as go, Apply(op="lt", args=(Var() as i, Var() | Const() as end)))),
+        ):
+            return i, go, end
+        case _:
+            return None
+
+
+def _is_same(x: Expr, y: Expr) -> bool:
+    return x is y or (isinstance(x, Const) and isinstance(y, Const) and x.value == y.value)
 
 
 def _is_written_first(block: Sequence[Statement], buffer: Buffer, changing: Container[Expr]) -> bool:

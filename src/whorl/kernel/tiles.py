@@ -87,13 +87,13 @@ def _bytes(body: Sequence[Statement], nest: For, length: int) -> int | None:
     axes: dict[Buffer, int] = {}
     for statement in all_statements([nest]):
         if isinstance(statement, Store):
-            axis = _axis(statement.index, nest.var)
+            axis = axis_of(statement.index, nest.var)
             if axis is None or axes.setdefault(statement.buffer, axis) != axis:
                 return None
     size = 0
     reused: set[Buffer] = set()
     for load in loads(body):
-        axis = _axis(load.index, nest.var)
+        axis = axis_of(load.index, nest.var)
         if load.buffer in axes and axes[load.buffer] != axis:
             return None
         if axis is not None and load.buffer not in reused and all(isinstance(n, int) for n in load.buffer.shape):
@@ -103,7 +103,7 @@ def _bytes(body: Sequence[Statement], nest: For, length: int) -> int | None:
     return size if reused & axes.keys() else None
 
 
-def _axis(index: Sequence[Expr], var: Var) -> int | None:
+def axis_of(index: Sequence[Expr], var: Var) -> int | None:
     """The one axis that goes with a variable, which is nowhere else in the index."""
     inside = [axis for axis, i in enumerate(index) if var in parts_in_order(i)]
     return inside[0] if len(inside) == 1 and index[inside[0]] is var else None

@@ -128,7 +128,7 @@ class Function:
         type = x.type if isinstance(x, Value) else y.type if isinstance(y, Value) else ""
         return self.value(type, f"select {condition}, {self.number(x, type)}, {self.number(y, type)}")
 
-    def choose(self, condition: Value, x: Index, y: int) -> Index:
+    def choose(self, condition: Value, x: Index, y: Index | int) -> Index:
         return self.index(self.select(condition, x, y))
 
     def convert(self, instruction: str, x: Value, type: str) -> Value:

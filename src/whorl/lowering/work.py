@@ -64,7 +64,7 @@ def skeleton(statements: Sequence[Statement], steps_alone: bool) -> list[Stateme
 
 def _bone(statement: Statement, steps_alone: bool) -> Statement:
     match statement:
-        case For(parallel=True) | Spread() | Call() | RunOp() if steps_alone:
+        case For(parallel=True) | Call() | RunOp() if steps_alone:
             return _STEP
         case For(var=var, extent=extent, body=body, parallel=parallel):
             return For(var, extent, skeleton(body, steps_alone), parallel)
@@ -100,7 +100,7 @@ class _Work(Struct):
         total = 0
         for statement in statements:
             match statement:
-                case For(parallel=True) | Spread() | Call() | RunOp() if self.in_steps:
+                case For(parallel=True) | Call() | RunOp() if self.in_steps:
                     total += 1
                 case Spread(count=count, extent=extent, body=body):
                     self.known[count] = self.extent(extent)

@@ -46,6 +46,28 @@ STEPS = """main (int64 n, float[70000] v0) => (float[70000] v, int64 count) {
   }>
 }"""
 
+DISTANCES = """main (float[9, 3] x, float[11, 3] points) => (float[11, 9] d) {
+  one = Constant <value_ints = [1]> ()
+  n = Constant <value = int64 {11}> ()
+  d = Loop (n, "") <body = row (int64 i, bool go) => (bool on, float[9] r) {
+    on = Identity (go)
+    p = Gather <axis = 0> (points, i)
+    off = Sub (x, p)
+    square = Mul (off, off)
+    r = ReduceSum <keepdims = 0> (square, one)
+  }>
+}"""
+NEURONS = """main (int64 n, float[33] v0, float[33] w0) => (float[33] v, float[33] w, float[k, 33] vs) {
+  v, w, vs = Loop (n, "", v0, w0) <
+    body = step (int64 i, bool go, float[33] x, float[33] y) => (bool on, float[33] a, float[33] b, float[33] c) {
+    on = Identity (go)
+    t = Tanh (x)
+    a = Sub (t, y)
+    b = Add (y, t)
+    c = Identity (a)
+  }>
+}"""
+
 
 def floats(*shape: int) -> np.ndarray:
     return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
@@ -58,6 +80,8 @@ CASES = {
         NETWORK.replace("{\n", "{\n  axes = Constant <value_ints = [2, 3]> ()\n", 1),
         {"x": floats(2, 3, 14, 14), "w": floats(20, 3, 3, 3), "b": floats(20)},
     ),
+    "distances": (DISTANCES, {"x": floats(9, 3), "points": floats(11, 3)}),
+    "neurons": (NEURONS, {"n": np.array(7), "v0": floats(33), "w0": floats(33)}),
     "steps": (STEPS, {"n": np.array(5), "v0": floats(70000)}),
 }
 

@@ -6,7 +6,7 @@ gives the same bits alone and in a batch.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from msgspec import Struct
@@ -21,8 +21,10 @@ from whorl.kernels.machine import (
     BLOCK_ROWS,
     FAR_BYTES,
     FAR_PANELS,
+    FEW_BLOCKS,
     FEW_ROWS,
     FEW_SUMS,
+    NEAR_MATRIX_BYTES,
     PREFETCH_BYTES,
     TILE_ROWS,
     VECTOR_MATMUL_BYTES,
@@ -31,7 +33,7 @@ from whorl.kernels.machine import (
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.narrow import half_to_float
-from whorl.llvm.routine import Routine
+from whorl.llvm.routine import PARTS, Routine
 from whorl.llvm.value import Index, Value
 from whorl.llvm.vectors import Vectors, prefetch, vectors_of
 
@@ -157,11 +159,16 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     if name in module:
         return name
     f = _packed_matmul(module, name)
-    blocks = list(_shared_blocks(f, row_blocks(rows, TILE_ROWS[module.machine.vector_bytes])))
+    known_blocks = list(row_blocks(rows, TILE_ROWS[module.machine.vector_bytes]))
+    count = sum(number for _, _, number in known_blocks)
+    by_columns = None if rows == 1 else _shares_columns(f, tile, count)
+    blocks = list(_shared_blocks(f, known_blocks, by_columns))
     for block in blocks if rows > 1 else ():
         _pack_rows(f, v, block)
     columns = f.argument("columns")
-    start, stop = _columns_of(f, columns, panels * width) if rows == 1 else (f.index(0), columns)
+    start, stop = _columns_of(f, columns, panels * width)
+    if by_columns is not None:
+        start, stop = f.choose(by_columns, start, f.index(0)), f.choose(by_columns, stop, columns)
     if panels > 1:
         end = f.least(columns & -(panels * width), stop)
         far = _Tile(v, stored, width, vectors=width // v.lanes, panels=panels)
@@ -173,16 +180,26 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     return name
 
 
-def _shared_blocks(f: Routine, blocks: Iterable[tuple[int, int, int]]) -> Iterator[_Blocks]:
-    """What of the blocks of rows is to be computed; a single row is divided by its columns."""
-    known = list(blocks)
-    if known == [(1, 0, 1)]:
-        yield _Blocks(1, 0, f.index(0), f.index(1))
-        return
-    share, before = f.share(sum(count for _, _, count in known)), 0
-    for height, first, count in known:
-        yield _Blocks(height, first, *f.share_of_group(before, count, share))
-        before += count
+def _shares_columns(f: Routine, tile: _Tile, blocks: Index | int) -> Value:
+    """Whether parts are columns, not rows: where there are few blocks of rows, or the matrix is to be read but once.
+
+    Then every part has copies of all rows: the same bytes, in the same memory.
+    """
+    inner, columns = f.indices("inner", "columns")
+    is_large = inner * columns > NEAR_MATRIX_BYTES // tile.stored.itemsize
+    return is_large | (f.index(blocks) < FEW_BLOCKS)
+
+
+def _shared_blocks(f: Routine, blocks: Sequence[tuple[int, int, int]], all_if: Value | None) -> Iterator[_Blocks]:
+    """What of the blocks of rows is to be computed: all, or a share."""
+    count = sum(number for _, _, number in blocks)
+    share = f.share(count) if all_if is not None else (f.index(0), f.index(count))
+    if all_if is not None:
+        share = f.choose(all_if, f.index(0), share[0]), f.choose(all_if, f.index(count), share[1])
+    before = 0
+    for height, first, number in blocks:
+        yield _Blocks(height, first, *f.share_of_group(before, number, share))
+        before += number
 
 
 def _packed_matmul(module: Module, name: str) -> Routine:
@@ -199,16 +216,23 @@ def _define_for_any_rows(module: Module, tile: _Tile) -> str:
     f = _packed_matmul(module, name)
     v, width, sums = tile.v, tile.panel_width, 2 * TILE_ROWS[module.machine.vector_bytes]
     rows, inner, columns = f.indices("rows", "inner", "columns")
-    first, end = f.share((rows + (ANY_ROWS[0] - 1)) // ANY_ROWS[0])
+    blocks = (rows + (ANY_ROWS[0] - 1)) // ANY_ROWS[0]
+    by_columns = _shares_columns(f, tile, blocks) & (rows <= BLOCK_ROWS * PARTS)
+    first, end = f.share(blocks)
     first, end = first * ANY_ROWS[0], f.least(end * ANY_ROWS[0], rows)
-    packed = v.offset(f, f["s"], f.least(first, f.argument("first_part") * BLOCK_ROWS) * inner)
+    own_rows = f.least(first, f.argument("first_part") * BLOCK_ROWS)
+    first, end = f.choose(by_columns, f.index(0), first), f.choose(by_columns, rows, end)
+    left_column, right_column = _columns_of(f, columns, width)
+    left_column = f.choose(by_columns, left_column, f.index(0))
+    right_column = f.choose(by_columns, right_column, columns)
     with f.loop(first, end, BLOCK_ROWS) as start:
         count = f.least(end - start, BLOCK_ROWS)
+        packed = v.offset(f, f["s"], f.choose(by_columns, start, own_rows) * inner)
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
         blocks = list(_heights(f, count))
         for block in blocks:
             _pack_rows(f, v, block, a, packed)
-        with f.loop(0, columns, width) as j:
+        with f.loop(left_column, right_column, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
             for blocks_of in blocks:
                 height = blocks_of.height
