@@ -14,6 +14,8 @@ as loop nests (`regions`, with the builder `k` of `builder`, `statements` and `e
 - Weights are packed once (`products`, `convolutions`), and loop-invariant packing and products of slices are hoisted
   out of loops (`inner_loops`), a product of concatenated tensors split for that (`split_concat_matmul`). Only where
   slices have few rows: with many, a product costs what its arithmetic costs.
+- A sequence is the rows of one tensor (`sequences`), where its tensors differ in shape their elements and a table of
+  shapes (`ragged`, rewritten by `tables`); a tensor that is split to be read is read where it lies.
 - A string is a number (`strings`): ops that ask no more of strings than which are equal are ops on numbers.
 - Elementwise values are fused into their readers; `readers` decides what is materialised.
 - `ill_typed` sets aside nodes that their own types refuse: they are legal where they are never reached.
