@@ -499,7 +499,8 @@ def test_cases_of_the_suite_pass_where_they_can_be_compiled(tmp_path):
         try:
             whorl.compile(module, tmp_path / "case.so", dims=sizes, inputs=values)
         except whorl.CompileError as error:
-            assert "cannot be compiled ahead of time: " in str(error), case.name
+            reasons = "cannot be compiled ahead of time: ", "is a sequence"
+            assert any(reason in str(error) for reason in reasons), case.name
             continue
         feeds = {name: value for name, value in case.inputs.items() if name not in values}
         outputs = whorl.load_compiled(tmp_path / "case.so").run(None, feeds)

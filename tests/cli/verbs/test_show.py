@@ -197,7 +197,7 @@ MIXED = model("""
         [once] u = Unique(y)
         [text] q = Loop (steps, "", names) <body = same (int64 i, bool go, string[2] s) => (bool on, string[2] t) {
             on = Identity(go)
-            t = Identity(s)
+            t = StringNormalizer <case_change_action="UPPER"> (s)
         }>
     }""")
 
@@ -218,7 +218,7 @@ native      Loop 'roll' (4 nodes)
 interpreted Unique 'once': Unique has no native form
 interpreted Loop 'text' (3 nodes): carried value 's' is string
     interpreted Identity 'on': it ran too seldom to be worth compiling
-    interpreted Identity 't': 's' is string[2]
+    interpreted StringNormalizer 't': 's' is string[2]
 """
     )
 
