@@ -122,7 +122,8 @@ SUPPORT_VECTORS = {
     "linear_svc": scorer(lambda: svm.LinearSVC(), options={}),
     "svr": regressor(lambda: svm.SVR()),
     "svr_linear": regressor(lambda: svm.SVR(kernel="linear")),
-    "nu_svr": regressor(lambda: svm.NuSVR(kernel="poly", coef0=1.0)),
+    # Its terms cancel: together they are up to 380 times as large as their sum.
+    "nu_svr": regressor(lambda: svm.NuSVR(kernel="poly", coef0=1.0), amplification=8),
     "linear_svr": regressor(lambda: svm.LinearSVR()),
     "one_class_svm": Case(lambda: svm.OneClassSVM(nu=0.3), methods=SCORES),
     "sgd_one_class_svm": Case(lambda: linear_model.SGDOneClassSVM(**SEED), methods=SCORES),
