@@ -1,5 +1,6 @@
 """What WHORL_DEBUG asks for: words, dumps, and memory with a pattern in it."""
 
+import os
 from pathlib import Path
 
 import ml_dtypes
@@ -7,7 +8,7 @@ import numpy as np
 import pytest
 
 from whorl import debug as module
-from whorl.debug import POISON, WORDS, Debug, debug, dump_module, dump_program, poison
+from whorl.debug import POISON, WORDS, Debug, debug, dump_module, dump_program, name_code, poison
 from whorl.errors import RunError
 
 
@@ -33,6 +34,7 @@ def look_at(monkeypatch):
         ("programs,guard,poison", Debug(by_programs=True, guarded=True, poisons=True)),
         (",strict,,unoptimised,", Debug(is_strict=True, is_unoptimised=True)),
         ("dump:/tmp/a,poison", Debug(Path("/tmp/a"), poisons=True)),
+        ("perf", Debug(names_code=True)),
     ],
 )
 def test_words_between_commas_are_read(look_at, text, expected):
@@ -92,3 +94,15 @@ def test_nothing_is_written_without_a_word(look_at, tmp_path, monkeypatch):
     assert dump_program("one") == ""
     dump_module("; dumped as x\n", "module")
     assert not list(tmp_path.iterdir())
+
+
+def test_functions_are_named_for_perf_where_that_is_asked_for(look_at, monkeypatch, tmp_path):
+    monkeypatch.setattr(module, "PERF_FOLDER", tmp_path)
+    look_at("strict")
+    name_code([(16, 8, "hidden")])
+    assert not list(tmp_path.iterdir())
+    look_at("perf")
+    name_code([(4096, 32, "first")])
+    name_code([(0xABC000, 255, "second"), (0xABD000, 16, "third")])
+    expected = "1000 20 first\nabc000 ff second\nabd000 10 third\n"
+    assert (tmp_path / f"perf-{os.getpid()}.map").read_text() == expected

@@ -6,7 +6,7 @@ memory of every program against pages that nobody may touch, so that an access o
 `poison` fills memory that has no contents yet, fresh or used before, with a pattern that no result has by chance.
 `strict` raises what is otherwise recorded: a fault of whorl's own while it lowers or compiles, after which the
 interpreter serves. `unoptimised` has LLVM optimise nothing. `spread` has several cores share all that they may,
-however small.
+however small. `perf` tells Linux's profiler the names of functions in memory.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import functools
 import itertools
 import os
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -22,11 +23,13 @@ from msgspec import Struct
 
 from whorl.errors import RunError
 
-WORDS = ("programs", "guard", "poison", "strict", "unoptimised", "spread")
+WORDS = ("programs", "guard", "poison", "strict", "unoptimised", "spread", "perf")
 POISON = 0x7FF5
 """Repeated, these 16 bits are NaN in float types of as many or more, out of range as indices, and neither 0 nor 1."""
 POISONED_END = 1 << 23
 """Bytes at either end of a large array that are filled: to fill all of it takes longer than limits may."""
+PERF_FOLDER = Path("/tmp")
+"""Where perf looks for the names of functions in a process's memory."""
 _NUMBERS = itertools.count()
 _MARK = re.compile(r"; dumped as (\S+)\n")
 
@@ -41,6 +44,7 @@ class Debug(Struct, frozen=True):
     is_strict: bool = False
     is_unoptimised: bool = False
     spreads: bool = False
+    names_code: bool = False
 
     @property
     def changes_runs(self) -> bool:
@@ -94,3 +98,10 @@ def dump_module(source: str, module: object) -> None:
     folder, mark = debug().folder, _MARK.match(source)
     if folder is not None and mark is not None:
         (folder / f"{mark[1]}.ll").write_text(f"{module}\n", encoding="utf-8")
+
+
+def name_code(functions: Iterable[tuple[int, int, str]]) -> None:
+    """Add functions, by address, size in bytes and name, to the file that perf reads, where WHORL_DEBUG asks for it."""
+    if debug().names_code:
+        with (PERF_FOLDER / f"perf-{os.getpid()}.map").open("a", encoding="utf-8") as file:
+            file.writelines(f"{address:x} {size:x} {name}\n" for address, size, name in functions)

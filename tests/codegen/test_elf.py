@@ -79,6 +79,16 @@ def test_functions_of_other_files_are_called(swapped: bool) -> None:
     assert call(link(objects[::-1] if swapped else objects, "caller"), 1) == 126
 
 
+def test_functions_are_named_by_address_and_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    named: list[tuple[int, int, str]] = []
+    monkeypatch.setattr(elf, "name_code", named.extend)
+    linked = link([compiled(CALLER), compiled(CALLEE)], "callee")
+    assert linked is not None
+    (caller, size, first), (callee, _, second) = named
+    assert (first, second) == ("caller", "callee")
+    assert callee == linked.address and 0 < size <= callee - caller
+
+
 def test_constants_jump_tables_addresses_and_functions_of_the_process() -> None:
     linked = link([compiled(TABLES)], "f")
     assert linked is not None

@@ -13,6 +13,7 @@ from enum import IntEnum
 from msgspec import Struct
 
 from whorl.codegen.memory import Pages, address_of, is_supported, whole_pages
+from whorl.debug import name_code
 
 _HEADER = struct.Struct("<16sHHIQQQIHHHHHH")
 _SECTION = struct.Struct("<IIQQQQIIQQ")
@@ -79,6 +80,7 @@ class Symbol(Struct, frozen=True):
     name: str
     section: int
     value: int
+    size: int
     is_local: bool
     is_weak: bool
 
@@ -130,13 +132,13 @@ def parse(data: bytes) -> ObjectFile:
 
 
 def _symbols(body: bytes, names: bytes) -> Iterator[Symbol]:
-    for name, info, _, section, value, _ in _SYMBOL.iter_unpack(body):
+    for name, info, _, section, value, size in _SYMBOL.iter_unpack(body):
         if info & 15 > _OF_SECTION and section != _ABSOLUTE:
             raise UnknownForm(f"a symbol is of kind {info & 15}")
         if section >= _RESERVED and section != _ABSOLUTE:
             raise UnknownForm(f"a symbol lies in section {section}")
         text = names[name : names.index(0, name)].decode()
-        yield Symbol(text, section, value, info >> 4 == _LOCAL, info >> 4 == _WEAK)
+        yield Symbol(text, section, value, size, info >> 4 == _LOCAL, info >> 4 == _WEAK)
 
 
 class Linked(Struct, frozen=True):
@@ -161,6 +163,7 @@ def link(objects: Sequence[bytes], function: str) -> Linked | None:
     except (UnknownForm, OSError):
         pages.free()
         return None
+    name_code(layout.functions(pages.address))
     return Linked(pages, address)
 
 
@@ -206,6 +209,14 @@ class _Layout:
         if function not in shared:
             raise UnknownForm(f"no object defines {function}")
         return shared[function]
+
+    def functions(self, base: int) -> Iterator[tuple[int, int, str]]:
+        """The address, size and name of each function."""
+        for number, each in enumerate(self.objects):
+            for symbol in each.symbols:
+                offset = self.offsets.get((number, symbol.section), self.code)
+                if symbol.size and offset < self.code:
+                    yield base + offset + symbol.value, symbol.size, symbol.name
 
     def _shared(self, base: int) -> dict[str, int]:
         """The addresses of symbols that all object files see."""
