@@ -96,7 +96,7 @@ def test_nothing_is_written_without_a_word(look_at, tmp_path, monkeypatch):
     assert not list(tmp_path.iterdir())
 
 
-def test_functions_are_named_for_perf_where_that_is_asked_for(look_at, monkeypatch, tmp_path):
+def test_perf_finds_names_of_functions_where_the_word_says_so(look_at, monkeypatch, tmp_path):
     monkeypatch.setattr(module, "PERF_FOLDER", tmp_path)
     look_at("strict")
     name_code([(16, 8, "hidden")])
