@@ -17,6 +17,7 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
 from whorl.passes.unroll.fix_inputs import fix_inputs
 from whorl.passes.unroll.remedy import Remedy
+from whorl.passes.vectorize.control_flow import vectorize_control_flow
 from whorl.runtime.feeds import check_value
 
 MAX_ITERATIONS = 256
@@ -35,8 +36,10 @@ def deloop(
 ) -> Module:
     """A model that computes the same without Loop, Scan and If, from whatever `load` takes, which is left as it is.
 
-    Loops are unrolled, up to `max_iterations` copies of a body; one that may end early becomes copies that then change
-    nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
+    A loop becomes ops on all of its iterations at once where they are independent, or where what they carry has a
+    closed form: sums, extremes, the last of some values, tensors that grow; its trip count and the lengths of named dims
+    may then be known only at run time. Other loops are unrolled, up to `max_iterations` copies of a body; one that may
+    end early becomes copies that then change nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
     inputs, such as a trip count, and so the loops that these bound. What a loop or branch would not compute must not
     fail where it is computed now: an index that could be outside, or a divisor that could be 0, keeps it.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
@@ -61,12 +64,19 @@ def _deloop(
         }
         module = fix_inputs(module, dims, values)
         pipeline.optimize(module)
+    recurrent = vectorize_control_flow(module, Context(module, PassOptions()))
+    pipeline.optimize(module)
     remaining = unroll_control_flow(module, Context(module, PassOptions()), max_iterations)
     if remaining:
-        reasons = "\n  ".join(f"{where}: {reason}" for where, reason in remaining.items())
+        reasons = "\n  ".join(_reason(where, str(why), recurrent.get(where)) for where, why in remaining.items())
         raise DeloopError(f"control flow remains:\n  {reasons}", fix=_fix(remedy_of(module, remaining)))
     pipeline.optimize(module)
     return module
+
+
+def _reason(where: str, unrolled: str, vectorized: str | None) -> str:
+    """Why control flow remains: why there are no copies of it, and why it has no form without iterations."""
+    return f"{where}: {unrolled}" + (f"; not all iterations at once: {vectorized}" if vectorized else "")
 
 
 def _fix(remedy: Remedy) -> str:

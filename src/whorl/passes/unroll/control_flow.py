@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from whorl.errors import format_location
 from whorl.ir.build import Builder
-from whorl.ir.graph import Module, Node, Region, Value
-from whorl.ir.infer import region_title
+from whorl.ir.graph import Module, Node, Value
 from whorl.ir.rewrite import rewrite
 from whorl.ops.control.flow import If, Loop
 from whorl.passes.context import Context
+from whorl.passes.locations import locations_of
 from whorl.passes.simplify_loop import iterations
 from whorl.passes.unroll.branches import if_convert
 from whorl.passes.unroll.legality import CannotUnroll
@@ -40,7 +39,7 @@ def unroll_control_flow(module: Module, context: Context, max_iterations: int) -
 def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
     """What a caller can fix or allow so that what remains for its trip count or its lengths can be unrolled."""
     remedy, sources = Remedy(), TripCountSources(module)
-    for node, location in _locations(module).items():
+    for node, location in locations_of(module).items():
         if location not in remaining:
             continue
         sources.add_lengths(remaining[location].lengths, remedy)
@@ -59,7 +58,7 @@ def _unroll_innermost(
     One walk rewrites one level: a node that was visited before its inner ones were unrolled is innermost the next time.
     """
     size = sum(1 for _ in module.nodes())
-    locations = _locations(module)
+    locations = locations_of(module)
 
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
         nonlocal size
@@ -91,16 +90,3 @@ def _unroll_innermost(
 def _has_inner(node: Node) -> bool:
     """Whether branches or a body contain nodes with regions of their own."""
     return any(inner.regions for region in node.regions for inner in region.nodes)
-
-
-def _locations(module: Module) -> dict[Node, str]:
-    """The location of every node with branches or a body."""
-    locations: dict[Node, str] = {}
-    stack: list[tuple[Region, tuple[str, ...]]] = [(module.main, ())]
-    while stack:
-        region, around = stack.pop()
-        for node in region.nodes:
-            if node.regions:
-                locations[node] = format_location(node.title, *around)
-                stack += [(inner, (region_title(node, k), *around)) for k, inner in enumerate(node.regions)]
-    return locations

@@ -1,0 +1,133 @@
+"""A loop as ops on all of its iterations at once.
+
+Nodes of the body whose operands do not depend on what is carried are computed for all iterations. A carried value with
+a closed form in such terms is a term itself from then on, so that what depends on it follows; where all are solved,
+nothing of the loop remains.
+"""
+
+from __future__ import annotations
+
+from whorl.ir import dims
+from whorl.ir.build import Builder
+from whorl.ir.graph import Node, Value
+from whorl.ops.control.flow import Collected, Loop, known_bool
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_rows, lengths_of
+from whorl.passes.vectorize.recurrences import Chain, Recurrence, recurrence_of
+from whorl.passes.vectorize.regions import batch_node
+from whorl.passes.vectorize.stacks import Stacks
+
+
+def vectorize_loop(node: Node, build: Builder, regroups: bool = False) -> list[Value]:
+    """The outputs of a loop without the loop. `regroups`: sums of floats may be. Errors: CannotVectorize."""
+    assert isinstance(node.op, Loop)
+    if node.inputs[1] is not None and known_bool(node.regions[0].results[0]) is not True:
+        raise CannotVectorize("its body may end it")
+    return _Vectorized(node, build, regroups).outputs()
+
+
+class _Vectorized:
+    """A body for all iterations; `values` are what is known of its values, `pending` its other nodes."""
+
+    def __init__(self, node: Node, build: Builder, regroups: bool) -> None:
+        assert isinstance(node.op, Loop)
+        self.node, self.op, self.body, self.build, self.regroups = node, node.op, node.regions[0], build, regroups
+        self.stacks = stacks = Stacks(node, build)
+        number, go_on, self.states, slices, copies = self.op.split(self.body.arguments)
+        _, _, self.firsts, scanned, captured = self.op.split(node.inputs)
+        self.values: dict[Value, Batched] = {number: stacks.numbers(number), go_on: stacks.goes_on(go_on)}
+        self.values |= {copy: Batched(value, is_mapped=False) for copy, value in zip(copies, captured, strict=True)}
+        for piece, value, how in zip(slices, scanned, self.op.scanned, strict=True):
+            self.values[piece] = stacks.slices(value, how)
+        self.pending = list(self.body.nodes)
+        self.final: dict[int, Value] = {}
+        self._solve()
+
+    # ---- what is known ---------------------------------------------------------------------------------------
+
+    def _solve(self) -> None:
+        """Compute what can be, until all that the loop gives is known. Errors: CannotVectorize."""
+        reason = ""
+        while True:
+            reason = self._compute() or reason
+            left = [k for k in range(self.op.carried) if k not in self.final]
+            if not left:
+                break
+            solved = [k for k in left if self._close(k)]
+            if not solved:
+                state = self.states[left[0]]
+                raise CannotVectorize(reason or f"carried value {state.name!r} has no closed form")
+        if reason and self.pending and any(v not in self.values for v in self._collected()):
+            raise CannotVectorize(reason)
+
+    def _collected(self) -> list[Value]:
+        return self.body.results[1 + self.op.carried :]
+
+    def _compute(self) -> str:
+        """Compute the nodes whose operands are known; why one of them could not be, or nothing."""
+        waiting: list[Node] = []
+        reason = ""
+        for node in self.pending:
+            if any(value is not None and value not in self.values for value in node.inputs):
+                waiting.append(node)
+                continue
+            before = len(self.build.region.nodes)
+            try:
+                batch_node(node, self.values, self.build)
+            except CannotVectorize as why:
+                del self.build.region.nodes[before:]
+                reason = str(why)
+                waiting.append(node)
+        self.pending = waiting
+        return reason
+
+    # ---- carried values --------------------------------------------------------------------------------------
+
+    def _close(self, k: int) -> bool:
+        """Find the closed form of a carried value, and from it what the loop gives and what the body reads of it."""
+        state, result, first = self.states[k], self.body.results[1 + k], self.firsts[k]
+        before = len(self.build.region.nodes)
+        form = recurrence_of(Chain(state, self.values, self.build, self.regroups), result, first)
+        if form is None:
+            return False
+        try:
+            if not self._is_read(k, form):
+                self.final[k] = form.final(self.stacks, first)
+                return True
+            table = form.table(self.stacks, first)
+        except CannotVectorize:
+            del self.build.region.nodes[before:]
+            return False
+        self.final[k] = self.stacks.at(table, -1)
+        self.values[state] = Batched(self.stacks.first(table, self.stacks.count))
+        return True
+
+    def _is_read(self, k: int, form: Recurrence) -> bool:
+        """Whether the body reads a carried value for more than its update, or gives what is on the way to that."""
+        own = {form.state, *(value for node in form.nodes for value in node.outputs)} - self.values.keys()
+        if any(value in own for node in self.pending if node not in form.nodes for value in node.inputs):
+            return True
+        return any(value in own for n, value in enumerate(self.body.results) if n != 1 + k)
+
+    # ---- what the loop gives ---------------------------------------------------------------------------------
+
+    def outputs(self) -> list[Value]:
+        """The outputs of the loop. Errors: CannotVectorize."""
+        op, names = self.op, [value.name for value in self.node.outputs]
+        extra = [self.values[value] for value in self._collected()]
+        if op.last and not self.stacks.is_some:
+            raise CannotVectorize("it may never run, and then there is no last value")
+        last = [self.stacks.at(give_all_rows(x, self.stacks.count, self.build), -1) for x in extra[: op.last]]
+        pairs = zip(extra[op.last :], op.collected, names[op.carried + op.last :], strict=True)
+        collected = [self.stacks.collected(x, how, name) for x, how, name in pairs]
+        for old, new, how in zip(self.node.outputs[op.carried + op.last :], collected, op.collected, strict=True):
+            self._require_lengths(old, new, how)
+        return [*(self.final[k] for k in range(op.carried)), *last, *collected]
+
+    def _require_lengths(self, old: Value, new: Value, how: Collected) -> None:
+        """Refuse what has no rows in lengths that nothing proves: the loop then has its own, as what it says it is."""
+        if self.stacks.is_some:
+            return
+        proved = [dims.equal(a, b) for a, b in zip(lengths_of(old), lengths_of(new), strict=True)]
+        del proved[how.axis]
+        if not all(proved):
+            raise CannotVectorize(f"it may never run, and {old.name!r} then has lengths that nothing proves")

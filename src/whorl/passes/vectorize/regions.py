@@ -1,0 +1,148 @@
+"""A region for many rows at once: its nodes by their rules, branches that rows take differently, loops inside."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec.structs import replace
+
+from whorl.ir.build import Builder
+from whorl.ir.graph import Node, Region, Value
+from whorl.ir.types import TensorType
+from whorl.ops.control.flow import If, Loop, known_bool
+from whorl.ops.elementwise.comparison import Where
+from whorl.ops.movement.shapes import Reshape
+from whorl.passes.rules.conditions import same_type
+from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, give_all_rows, row_count
+from whorl.passes.vectorize.rules import batch_op
+
+
+def batch_region(region: Region, arguments: Sequence[Batched], build: Builder) -> list[Batched]:
+    """The results of a region for all rows of its arguments. Errors: CannotVectorize."""
+    values: dict[Value, Batched] = dict(zip(region.arguments, arguments, strict=True))
+    for node in region.nodes:
+        batch_node(node, values, build)
+    return [values[value] for value in region.results]
+
+
+def batch_node(node: Node, values: dict[Value, Batched], build: Builder) -> None:
+    """Add what a node computes for all rows; `values` are what its inputs are there, and then what its outputs are.
+
+    Errors: CannotVectorize.
+    """
+    operands = [None if value is None else values[value] for value in node.inputs]
+    if not node.op.pure:
+        raise CannotVectorize(f"{node.title} is random, and would draw for all rows at once")
+    if not any(x is not None and x.is_mapped for x in operands):
+        inputs = [None if x is None else x.value for x in operands]
+        names = [value.name for value in node.outputs]
+        outputs = build.add_many(node.op, inputs, names, node.regions, node.name)
+        values.update((old, Batched(new, is_mapped=False)) for old, new in zip(node.outputs, outputs, strict=True))
+        return
+    try:
+        results = _outputs(node, operands, build)
+    except CannotVectorize as reason:
+        if str(reason).startswith(node.title):
+            raise
+        raise CannotVectorize(f"{node.title}: {reason}") from None
+    operand_values = {x.value for x in operands if x is not None}
+    for old, new in zip(node.outputs, results, strict=True):
+        if new.value not in operand_values:
+            new.value.name = old.name
+        values[old] = new
+
+
+def _outputs(node: Node, operands: Sequence[Batched | None], build: Builder) -> Sequence[Batched]:
+    match node.op:
+        case If():
+            return _batch_if(node, operands, build)
+        case Loop():
+            return _batch_loop(node, node.op, operands, build)
+        case _:
+            return batch_op(node.op, operands, build)
+
+
+def _batch_if(node: Node, operands: Sequence[Batched | None], build: Builder) -> list[Batched]:
+    """Rows that share a condition share the branch; else both are computed, and each row selects."""
+    condition, *captured = (x for x in operands if x is not None)
+    if not condition.is_mapped:
+        return _batch_branches(node, condition, captured, build)
+    try:
+        for region in node.regions:
+            require_speculatable(region)
+    except CannotUnroll as reason:
+        raise CannotVectorize(f"{node.title} is taken by some rows: {reason}") from None
+    then, other = (batch_region(region, captured, build) for region in node.regions)
+    if condition.rank:
+        condition = Batched(build.add(Reshape(), condition.value, build.int64(-1), name="taken"))
+    return [_select(condition, a, b, build) for a, b in zip(then, other, strict=True)]
+
+
+def _select(condition: Batched, a: Batched, b: Batched, build: Builder) -> Batched:
+    if a == b:
+        return a
+    if a.rank != b.rank:
+        raise CannotVectorize("branches give values of different ranks")
+    parts = (align(x, a.rank, build) for x in (condition, a, b))
+    return Batched(build.add(Where(), *parts))
+
+
+def _batch_branches(node: Node, condition: Batched, captured: Sequence[Batched], build: Builder) -> list[Batched]:
+    """An If whose branches give all rows."""
+    branches: list[Region] = []
+    for region in node.regions:
+        branch = Region(region.name)
+        arguments = [
+            Batched(branch.add_argument(x.value.name, x.value.type, x.value.known), x.is_mapped) for x in captured
+        ]
+        inner = Builder(branch, build.inference)
+        results = batch_region(region, arguments, inner)
+        rows = row_count(arguments, inner)
+        branch.results = [give_all_rows(x, rows, inner) for x in results]
+        branches.append(branch)
+    inputs = [condition.value, *(x.value for x in captured)]
+    names = [value.name for value in node.outputs]
+    build.inference.visited.clear()
+    return [Batched(value) for value in build.add_many(If(), inputs, names, branches, node.name)]
+
+
+def _batch_loop(node: Node, op: Loop, operands: Sequence[Batched | None], build: Builder) -> list[Batched]:
+    """A loop that all rows run alike, which carries and collects the values of all."""
+    trip, condition, carried, scanned, captured = op.split(operands)
+    if any(x is not None and x.is_mapped for x in (trip, condition)):
+        raise CannotVectorize(f"{node.title} runs a different number of times for each row")
+    body = node.regions[0]
+    if condition is not None and known_bool(body.results[0]) is not True:
+        raise CannotVectorize(f"{node.title} may end at a different iteration for each row")
+    rows = row_count(operands, build)
+    states = [Batched(give_all_rows(x, rows, build)) for x in carried]
+    sliced = [replace(how, axis=x.axis(how.axis)) for how, x in zip(op.scanned, scanned, strict=True)]
+    inputs = [*states, *scanned, *captured]
+    region = Region(body.name)
+    first = [region.add_argument(v.name, v.type, v.known) for v in body.arguments[:2]]
+    arguments = [Batched(first[0], is_mapped=False), Batched(first[1], is_mapped=False)]
+    for old, x in zip(body.arguments[2:], inputs, strict=True):
+        arguments.append(Batched(region.add_argument(old.name, x.value.type, x.value.known), x.is_mapped))
+    for k, how in enumerate(sliced, 2 + op.carried):
+        type = scanned[k - 2 - op.carried].value.type
+        assert isinstance(type, TensorType)
+        build.inference.set_type(region.arguments[k], how.slice_type(type))
+    inner = Builder(region, build.inference)
+    results = batch_region(body, arguments, inner)
+    count = row_count(arguments, inner)
+    extra = [give_all_rows(x, count, inner) for x in results[1:]]
+    region.results = [results[0].value, *extra]
+    elements = results[1 + op.carried + op.last :]
+    collected = tuple(
+        replace(how, axis=1 + how.axis % (x.rank + how.stacks(x.rank)), declared=None)
+        for how, x in zip(op.collected, elements, strict=True)
+    )
+    for k, (state, result) in enumerate(zip(states, extra, strict=False)):
+        if op.keep_shapes and not same_type(state.value.type, result.type):
+            raise CannotVectorize(f"{node.title} may change the shape of carried value {k}")
+    outer = [None if x is None else x.value for x in (trip, condition, *inputs)]
+    names = [value.name for value in node.outputs]
+    build.inference.visited.clear()
+    new = replace(op, scanned=tuple(sliced), collected=collected)
+    return [Batched(value) for value in build.add_many(new, outer, names, [region], node.name)]
