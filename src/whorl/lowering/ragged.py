@@ -41,6 +41,7 @@ class ShapeRow(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     def infer(self, elements: Fact, value: Fact) -> TensorType:
         return TensorType(INT64, (1, 1 + (tensor(value).rank or 0)))
@@ -60,6 +61,7 @@ class PartRows(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     def infer(self, data: Fact, ends: Fact) -> TensorType:
         return TensorType(INT64, (UNKNOWN, 1 + (tensor(data).rank or 0)))
@@ -112,6 +114,7 @@ class RaggedAt(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     shape: Shape
 
@@ -141,6 +144,7 @@ class RaggedConcat(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     how: ConcatFromSequence
     shape: Shape

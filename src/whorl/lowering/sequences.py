@@ -7,7 +7,7 @@ read where the tensor lies, so parts may differ in length.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -63,6 +63,9 @@ class EmptyRows(Op, frozen=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         return SequenceEmpty(self.element.dtype).lower(k, inputs, outputs)
+
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        return EmptyRows(self.element.with_dtype(INT64))
 
 
 def type_empty_sequences(region: Region) -> bool:
@@ -151,6 +154,7 @@ class RaggedResult(Op, frozen=True):
     """A sequence that leaves the program as its elements and its table."""
 
     abstract: ClassVar[bool] = True
+    polymorphic = True
 
     def infer(self, elements: Fact, table: Fact) -> SequenceType:
         return SequenceType(TensorType(tensor(elements).dtype))
@@ -167,6 +171,7 @@ class PartEnds(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     split: SplitToSequence
 
@@ -222,6 +227,7 @@ class PartCount(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     def infer(self, ends: Fact) -> TensorType:
         return TensorType(INT64, ())
@@ -238,6 +244,7 @@ class PartAt(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     any_length = True
+    polymorphic = True
 
     split: SplitToSequence
     drops_axis: bool

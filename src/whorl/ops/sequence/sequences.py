@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,11 +95,15 @@ class SequenceEmpty(Op, frozen=True):
         (rows,) = outputs
         return [broadcast_scalar(k, k.const(0, rows.dtype), (0, *lengths_of(rows)[1:]))]
 
+    def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
+        return SequenceEmpty(INT64)
+
 
 class SequenceConstruct(Op, frozen=True):
     """The inputs as a sequence, in order. Source: ONNX SequenceConstruct-11."""
 
     any_length = True
+    polymorphic = True
 
     def infer(self, *inputs: Fact) -> SequenceType:
         if not inputs:
@@ -125,6 +129,7 @@ class SequenceAt(Op, frozen=True):
     """The element at a position; negative positions count from the end. Source: ONNX SequenceAt-11."""
 
     any_length = True
+    polymorphic = True
 
     def infer(self, sequence: Fact, position: Fact) -> Type:
         _check_position(position)
@@ -144,6 +149,7 @@ class SequenceInsert(Op, frozen=True):
     """The sequence with a tensor put before `position`, at the end if omitted. Source: ONNX SequenceInsert-11."""
 
     any_length = True
+    polymorphic = True
 
     def infer(self, sequence: Fact, value: Fact, position: Fact | None = None) -> SequenceType:
         _check_position(position)
@@ -178,6 +184,7 @@ class SequenceErase(Op, frozen=True):
     """The sequence without the element at `position`, the last one if omitted. Source: ONNX SequenceErase-11."""
 
     any_length = True
+    polymorphic = True
 
     def infer(self, sequence: Fact, position: Fact | None = None) -> SequenceType:
         _check_position(position)
@@ -206,6 +213,7 @@ class SequenceLength(Op, frozen=True):
     """The number of elements, an int64 scalar. Source: ONNX SequenceLength-11."""
 
     any_length = True
+    polymorphic = True
 
     def infer(self, sequence: Fact) -> TensorType:
         element_of(sequence)
@@ -225,6 +233,7 @@ class ConcatFromSequence(Op, frozen=True):
     """
 
     any_length = True
+    polymorphic = True
 
     axis: int
     new_axis: int = 0
@@ -285,6 +294,7 @@ class SplitToSequence(Op, frozen=True):
     """
 
     any_length = True
+    polymorphic = True
 
     axis: int = 0
     keepdims: int = 1
