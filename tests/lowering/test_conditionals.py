@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import F32, session
+from runtime.native_sessions import ALONE, F32, session
 
 import whorl
 from whorl.ir.types import Known, TensorType
@@ -76,8 +76,8 @@ def feeds(n: int, rows: int = 2) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@pytest.mark.parametrize("limits", [{}, {"max_iterations": 100_000}], ids=["inside", "counted"])
-def test_each_way_to_grow_gives_what_the_interpreter_gives(name: str, limits: dict[str, int]) -> None:
+@pytest.mark.parametrize("limits", [{}, {"max_iterations": 100_000}, ALONE], ids=["inside", "counted", "alone"])
+def test_each_way_to_grow_gives_what_the_interpreter_gives(name: str, limits: dict[str, Any]) -> None:
     proto, _ = PROGRAMS[name]
     made, oracle = session(proto, **limits), session(proto, "interpreter")
     for n, rows in ((5, 2), (0, 2), (1, 1), (9, 0), (6, 3)):
@@ -146,8 +146,8 @@ def stores_of_all(program: Program) -> int:
 
 
 @pytest.mark.parametrize("name", UPDATES)
-@pytest.mark.parametrize("limits", [{}, {"max_iterations": 100_000}], ids=["inside", "counted"])
-def test_each_way_to_change_a_row_gives_what_the_interpreter_gives(name: str, limits: dict[str, int]) -> None:
+@pytest.mark.parametrize("limits", [{}, {"max_iterations": 100_000}, ALONE], ids=["inside", "counted", "alone"])
+def test_each_way_to_change_a_row_gives_what_the_interpreter_gives(name: str, limits: dict[str, Any]) -> None:
     proto, _ = UPDATES[name]
     made, oracle = session(proto, **limits), session(proto, "interpreter")
     for n in (0, 1, 2, 7, 12):
@@ -190,8 +190,8 @@ SEQUENCE = model(f"""main (int64 n, float[3] x) => (float[m] y) {{
 }}""")
 
 
-@pytest.mark.parametrize("limits", [{}, {"max_iterations": 100_000}], ids=["inside", "counted"])
-def test_two_values_that_are_exchanged_and_a_sequence(limits: dict[str, int]) -> None:
+@pytest.mark.parametrize("limits", [{}, {"max_iterations": 100_000}, ALONE], ids=["inside", "counted", "alone"])
+def test_two_values_that_are_exchanged_and_a_sequence(limits: dict[str, Any]) -> None:
     for proto, extra in ((CROSSED, {"z": np.ones((1, 3), F32)}), (SEQUENCE, {})):
         made, oracle = session(proto, **limits), session(proto, "interpreter")
         for n in (0, 1, 2, 5, 8):

@@ -21,6 +21,13 @@ DOUBLED = model("""main (int64 n, float[3] x) => (float[3] y) {
 }""")
 
 
+def ignore_progress(loop: str, done: int, total: int | None) -> None:
+    """Where somebody is told of iterations, loops run on their own."""
+
+
+ALONE: dict[str, Any] = {"progress": ignore_progress}
+
+
 def session(proto: Any, backend: str = "native", **limits: Any) -> whorl.InferenceSession:
     options = whorl.SessionOptions()
     options.backend = backend

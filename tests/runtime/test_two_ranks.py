@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import F32, launches, session
+from runtime.native_sessions import ALONE, F32, launches, session
 
 import whorl
 from whorl.codegen.target import _linked, _routine_code
@@ -260,8 +260,8 @@ def test_branch_behind_which_no_run_goes_on_leaves_the_other_native() -> None:
     np.testing.assert_array_equal(made.run(None, feeds)[0], oracle.run(None, feeds)[0])
 
 
-@pytest.mark.parametrize("limits", [{}, {"max_iterations": 10_000}], ids=["inside", "counted"])
-def test_two_ranks_in_a_body(limits: dict[str, int]) -> None:
+@pytest.mark.parametrize("limits", [{}, {"max_iterations": 10_000}, ALONE], ids=["inside", "counted", "alone"])
+def test_two_ranks_in_a_body(limits: dict[str, Any]) -> None:
     made = session(IN_LOOP, **limits)
     for n, m in ((5, 3), (0, 3), (4, 2), (700, 3), (1, 1)):
         agree(made, IN_LOOP, {"n": np.array(n), "x": np.linspace(-1, 1, m, dtype=F32)})

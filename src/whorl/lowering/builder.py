@@ -36,10 +36,14 @@ FUNCTION_COST = 5
 
 
 class KernelBuilder(RunLengths):
-    """Writes programs on tensors: views, memory for them, and who may write it again."""
+    """Writes programs on tensors: views, memory for them, and who may write it again.
 
-    def __init__(self) -> None:
+    `most_iterations`: how many a run may do in any one execution of a loop inside, which else makes the program fail.
+    """
+
+    def __init__(self, most_iterations: int | None = None) -> None:
         super().__init__()
+        self.most_iterations = most_iterations
         self.fixed: set[Buffer] = set()
         self.calls: list[RunOp] = []
         self.constants: dict[Buffer, np.ndarray] = {}

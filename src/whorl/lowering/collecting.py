@@ -21,7 +21,7 @@ from whorl.ir.native.view import Index, View
 from whorl.ir.types import AnyShape, TensorType, lengths_of
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.statements import LENGTHS
+from whorl.lowering.statements import ITERATIONS, LENGTHS
 from whorl.lowering.storage import Target, first_element, memory_type, require_lengths
 from whorl.ops.control.flow import Collected, Loop
 
@@ -185,6 +185,29 @@ def limit_of(bound: int | Linear | None, trip: Value | None, env: dict[Value, Vi
     if not counts:
         return k.const(ENDLESS)
     return k.let(counts[0] if len(counts) == 1 else k.apply("min", *counts))
+
+
+def within_most(limit: Expr, stops: bool, k: KernelBuilder) -> Expr:
+    """The limit as far as a run may go; the program fails where more iterations are surely wanted.
+
+    A loop that `stops` by its condition may want fewer, which `require_most` looks at once it is over.
+    """
+    most = k.most_iterations
+    if most is None or ((number := k.number(limit)) is not None and number <= most):
+        return limit
+    if stops:
+        return k.let(k.apply("min", limit, k.const(most)))
+    k.fail_unless(k.compare("le", limit, k.const(most)), ITERATIONS)
+    return limit
+
+
+def require_most(limit: Expr, allowed: Expr, state: tuple[Var, Var], k: KernelBuilder) -> None:
+    """Fail after a loop that goes on beyond what a run may do."""
+    i, go = state
+    if allowed is limit:
+        return
+    ends = k.apply("or", k.compare("lt", i, allowed), k.compare("ge", i, limit))
+    k.fail_unless(k.apply("or", k.apply("not", go), ends), ITERATIONS)
 
 
 def require_end(

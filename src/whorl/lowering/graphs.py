@@ -83,20 +83,33 @@ def lower_graph(
     takes_lengths: bool = False,
     lengths: Mapping[str, int] | None = None,
     takes_objects: bool = False,
+    most_iterations: int | None = None,
 ) -> GraphProgram:
     """The kernel program of a region for arguments of these types; their known elements hold in every run.
 
     `takes_lengths`: who runs it computes `forms`, and gives memory for what has lengths over the arguments' names;
     else that grows while it runs. `takes_objects`: there are numbers in the place of strings, and tables in that of
     lists of maps. `lengths` are those of names in one run: branches are left out that no run takes for which they
-    decide the same. Nodes on constants run here, once for all programs that share `folded`. A sequence has the type of
-    its rows. Raises Unsupported with the reason, and the region's own node, where something has no native form, TooLong
-    where there are more than `most_statements`; TypeRuleError where inference refuses the region.
+    decide the same. A program fails where a loop wants more than `most_iterations`. Nodes on constants run here, once
+    for all programs that share `folded`. A sequence has the type of its rows. Raises Unsupported with the reason, and
+    the region's own node, where something has no native form, TooLong where there are more than `most_statements`;
+    TypeRuleError where inference refuses the region.
     """
+    options = _Options(most_statements, takes_lengths, lengths, takes_objects, most_iterations)
     try:
-        return _lower_copy(region, arguments, folded, most_statements, takes_lengths, lengths, takes_objects, True)
+        return _lower_copy(region, arguments, folded or Folded(), options, True)
     except HasTables:
-        return _lower_copy(region, arguments, folded, most_statements, takes_lengths, lengths, takes_objects, False)
+        return _lower_copy(region, arguments, folded or Folded(), options, False)
+
+
+class _Options(Struct, frozen=True):
+    """What `lower_graph` is asked for, besides a region for arguments."""
+
+    most_statements: int | None
+    takes_lengths: bool
+    lengths: Mapping[str, int] | None
+    takes_objects: bool
+    most_iterations: int | None
 
 
 class HasTables(Exception):
@@ -104,32 +117,25 @@ class HasTables(Exception):
 
 
 def _lower_copy(
-    region: Region,
-    arguments: Sequence[Fact],
-    folded: Folded | None,
-    most_statements: int | None,
-    takes_lengths: bool,
-    lengths: Mapping[str, int] | None,
-    takes_objects: bool,
-    opens_sequences: bool,
+    region: Region, arguments: Sequence[Fact], folded: Folded, options: _Options, opens_sequences: bool
 ) -> GraphProgram:
     special = clone_region(region)
     origins = {v: node for copy, node in zip(special.nodes, region.nodes, strict=True) for v in copy.outputs}
     with contained():
-        decisions, has_tables = _specialise(special, arguments, lengths, origins, opens_sequences)
+        decisions, has_tables = _specialise(special, arguments, options.lengths, origins, opens_sequences)
     pairs = zip(special.arguments, arguments, strict=True)
     counts = {v: lengths_of(tensor(fact))[0] for v, fact in pairs if isinstance(v.type, SequenceType)}
     try:
         with contained():
-            maps = open_maps(special) if takes_objects else ()
+            maps = open_maps(special) if options.takes_objects else ()
             sequences = open_results(special)
-            strings = number_strings(special) if takes_objects else None
+            strings = number_strings(special) if options.takes_objects else None
             prepare(special, ())
             _drop_captures(special)
             remove_unused_nodes(special)
-            _fold(special, folded or Folded())
+            _fold(special, folded)
             remove_unused_nodes(special)
-            graph = _lower(special, counts, most_statements, takes_lengths)
+            graph = _lower(special, counts, options)
             own = None if strings is None else strings.of(graph.inputs)
             return replace(graph, sequences=sequences, decisions=tuple(decisions.items()), strings=own, maps=maps)
     except Unsupported as reason:
@@ -242,13 +248,13 @@ def _replace_by_constant(node: Node, value: np.ndarray) -> Node:
     return constant
 
 
-def _lower(region: Region, counts: dict[Value, Dim], most_statements: int | None, takes_lengths: bool) -> GraphProgram:
-    k = KernelBuilder()
+def _lower(region: Region, counts: dict[Value, Dim], options: _Options) -> GraphProgram:
+    k = KernelBuilder(options.most_iterations)
     k.counts.update(counts)
     used = region.used_values()
     inputs = {n: v for n, v in enumerate(region.arguments) if v in used}
     names = _named_lengths(region, k)
-    if takes_lengths:
+    if options.takes_lengths:
         k.take_names(names)
     buffers = {n: _argument(v, k) for n, v in inputs.items()}
     env = {v: _view(buffers[n], v, k) for n, v in inputs.items()}
@@ -260,7 +266,7 @@ def _lower(region: Region, counts: dict[Value, Dim], most_statements: int | None
         except Unsupported as reason:
             raise reason.at(value.owner) from None
     fill_all(k, outs.targets)
-    if most_statements is not None and len(k.block) > most_statements:
+    if options.most_statements is not None and len(k.block) > options.most_statements:
         raise TooLong(len(k.block))
     used = used_buffers(k.block)
     scratch = [b for b in k.scratch if b in used and b not in outs.fixed]

@@ -67,20 +67,21 @@ class LoopProgram(Struct):
 
 
 @in_phase(Phase.LOWER)
-def lower_loop(node: Node, captured: Sequence[np.ndarray | None]) -> LoopProgram:
+def lower_loop(node: Node, captured: Sequence[np.ndarray | None], most_iterations: int | None = None) -> LoopProgram:
     """The kernel program of a Loop typed for its operands. `captured` gives values fixed in the program.
 
-    Raises Unsupported with the reason where something in it has no native form.
+    It fails where a loop inside wants more than `most_iterations`. Raises Unsupported with the reason where something
+    in it has no native form.
     """
     assert isinstance(node.op, Loop)
-    return _LoopLowering(node, node.op, captured).lower()
+    return _LoopLowering(node, node.op, captured, KernelBuilder(most_iterations)).lower()
 
 
 class _LoopLowering(Struct):
     node: Node
     op: Loop
     fixed: Sequence[np.ndarray | None]
-    k: KernelBuilder = field(default_factory=KernelBuilder)
+    k: KernelBuilder
     memory: dict[int, Buffer] = field(default_factory=dict[int, Buffer])
 
     def lower(self) -> LoopProgram:

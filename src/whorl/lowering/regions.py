@@ -23,7 +23,7 @@ from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import Statement, When, While
 from whorl.lowering.builder import KernelBuilder
-from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end
+from whorl.lowering.collecting import Rows, bound_of, limit_of, require_end, require_most, within_most
 from whorl.lowering.conditionals import Storage, result_storage, store_results, view_of_storage
 from whorl.lowering.expressions import Unsupported, contained
 from whorl.lowering.native_types import fixed_type, is_fixed, is_single, sizes
@@ -264,6 +264,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     _, _, states, slices, copies = op.split(body.arguments)
     bound = bound_of(node, op, env, k)
     limit = limit_of(bound, trip, env, k)
+    allowed = within_most(limit, condition is not None, k)
     i, go = k.variable(INT64, "i", once=False), k.variable(BOOL, "go", once=False)
     inner = enter_body(op, body, i, k)
     types = [memory_type(s, k, "carried value ") for s in states]
@@ -276,7 +277,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     rows = [Rows.of(v, how, bound, k) for v, how in zip(collected, op.collected, strict=False)]
     k.assign(i, k.const(0))
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
-    loop = While([], k.apply("and", go, k.compare("lt", i, limit)))
+    loop = While([], k.apply("and", go, k.compare("lt", i, allowed)))
     with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
         results = lower_body(body, inner, k, op.carried)
         after = results[1 : 1 + len(storages)]
@@ -287,6 +288,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
         k.assign(i, k.add(i, k.const(1)))
         k.assign(go, answer)
     k.block.append(loop)
+    require_most(limit, allowed, (i, go), k)
     require_end(node, op, bound, (i, go), env, k)
     if last:
         k.fail_unless(k.compare("gt", i, k.const(0)), "no iteration ran")

@@ -17,6 +17,7 @@ from whorl.lowering.expressions import Expressions
 
 LENGTHS = "the lengths are others than this program can take"
 """Why a program fails that is made for some of the lengths only that an op allows."""
+ITERATIONS = "a loop wants more iterations than the run may do"
 
 
 class Statements(Expressions):

@@ -74,9 +74,9 @@ class Budget:
         self._living: dict[int, weakref.ref[np.ndarray]] = {}
 
     @property
-    def counts_iterations(self) -> bool:
-        """Whether the iterations of every loop matter: to a limit, to the caller or to a trace."""
-        return bool(self.limits.max_iterations is not None or self.limits.progress or self.trace)
+    def reports_iterations(self) -> bool:
+        """Whether somebody is told of the iterations of every loop: the caller or a trace."""
+        return bool(self.limits.progress or self.trace)
 
     def check(self) -> None:
         """Raise if the time is over or the run was cancelled."""

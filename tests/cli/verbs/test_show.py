@@ -216,7 +216,7 @@ native      Neg 'a' to Abs 'c' (3 nodes)
 native      Loop 'roll' (4 nodes)
   calls back for Det 'det': no native form for their types and shapes
 interpreted Unique 'once': Unique has no native form
-interpreted Loop 'text' (3 nodes): carried value 's' is string
+interpreted Loop 'text' (3 nodes): StringNormalizer reads what strings say
     interpreted Identity 'on': it ran too seldom to be worth compiling
     interpreted StringNormalizer 't': 's' is string[2]
 """

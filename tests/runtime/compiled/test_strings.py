@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import both, launches, session
+from runtime.native_sessions import ALONE, both, launches, session
 
 import whorl
 from whorl.lowering.graph_program import Strings
@@ -42,6 +43,56 @@ NUMBERED = model(
 )
 
 
+SEQUENCES = {
+    "grown": """main (string[n] x, int64 m) => (string[k] y, seq(string[1]) s) {
+        none = SequenceEmpty<dtype = 8>()
+        s = Loop(m, "", none) <body = b (int64 i, bool go, seq(string[1]) old) => (bool on, seq(string[1]) new) {
+            on = Identity(go)
+            first = Constant<value_ints = [-1]>()
+            word = Gather(x, i)
+            row = Reshape(word, first)
+            new = SequenceInsert(old, row)
+        }>
+        y = ConcatFromSequence<axis = 0>(s)
+    }""",
+    "ragged": """main (string[n] x, int64 m) => (string[k] y, seq(string[a]) s, int64 c) {
+        zero = Constant<value_ints = [0]>()
+        one = Constant<value = int64 {1}>()
+        first = Constant<value_ints = [-1]>()
+        none = SequenceEmpty<dtype = 8>()
+        s = Loop(m, "", none) <body = b (int64 i, bool go, seq(string[a]) old) => (bool on, seq(string[c]) new) {
+            on = Identity(go)
+            end = Add(i, one)
+            to = Reshape(end, first)
+            row = Slice(x, zero, to)
+            new = SequenceInsert(old, row)
+        }>
+        last = Constant<value = int64 {-1}>()
+        y = SequenceAt(s, last)
+        c = SequenceLength(s)
+    }""",
+    "fed": """main (seq(string[3]) q, int64 m) => (seq(string[3]) y, string[3] z, string[k, 3] w) {
+        back = Neg(m)
+        z = SequenceAt(q, back)
+        less = SequenceErase(q, back)
+        zero = Constant<value = int64 {0}>()
+        y = SequenceInsert(less, z, zero)
+        w = ConcatFromSequence<axis = 0, new_axis = 1>(y)
+    }""",
+    "split": """main (string[n] x, int64 m) => (seq(string) y, string[k] z) {
+        y = SplitToSequence<axis = 0>(x)
+        z = ConcatFromSequence<axis = 0>(y)
+    }""",
+    "made": """main (string[n] x, int64 m) => (seq(string[n]) s, bool[n] e) {
+        s = SequenceConstruct(x, x)
+        one = Constant<value = int64 {1}>()
+        a = SequenceAt(s, one)
+        word = Constant<value_strings = ["new"]>()
+        e = Equal(a, word)
+    }""",
+}
+
+
 def texts(*words: str) -> np.ndarray:
     return np.array([*words], object)
 
@@ -63,6 +114,20 @@ def test_words_are_counted_in_a_loop(count: int) -> None:
     words = texts(*(f"w{n * n % 5}" for n in range(count)))
     made = both(COUNTED, {"words": words, "wanted": np.array("w4", object), "n": np.array(count)})
     assert [verdict.how for verdict in made.explain()] == ["native"]
+
+
+@pytest.mark.parametrize("name", SEQUENCES)
+@pytest.mark.parametrize("limits", [{}, {"max_iterations": 50}, ALONE], ids=["inside", "counted", "alone"])
+def test_sequences_of_strings(name: str, limits: dict[str, Any]) -> None:
+    proto = model(SEQUENCES[name])
+    made, oracle = session(proto, **limits), session(proto, "interpreter")
+    for words, m in (("a b a", 2), ("new a long b b c", 5), ("x", 1), ("a c", 1)):
+        x = texts(*words.split())
+        fed = {"q": [texts(word, "b", "") for word in words.split()]} if name == "fed" else {"x": x}
+        feeds = fed | {"m": np.array(m)}
+        for e, f in zip(oracle.run(None, feeds), made.run(None, feeds), strict=True):
+            assert repr(f) == repr(e)
+    assert all(verdict.how == "native" for verdict in made.explain()) or limits is ALONE
 
 
 def test_error_is_the_interpreters() -> None:

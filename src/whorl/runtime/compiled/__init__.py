@@ -6,7 +6,7 @@
 - When: at the first run or in a thread of its own (`background`); `refusals` says why not.
 - Calls: `compile_graph` makes a `launch`, which runs a subgraph, `entries` is the machine code or its stand-in under
   WHORL_DEBUG, `context` what a program calls while it runs, `callbacks` ops without a native form, `memory` carried
-  values and growable buffers, `strings` turns strings into numbers and back.
+  values and growable buffers, `strings` turns strings into numbers and back, `loop_strings` for a long Loop.
 - `fast_path` serves feeds of a known signature; `prepared` keeps its programs on disk (`encoding`), so that the next
   process needs neither the model nor the compiler. `explain` says what ran natively.
 """

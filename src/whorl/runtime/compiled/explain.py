@@ -60,7 +60,7 @@ def _of_parts(parts: Sequence[Part], reasons: dict[Node, Refusal]) -> list[Verdi
 
 
 def _of_subgraph(subgraph: CompiledSubgraph, reasons: dict[Node, Refusal]) -> list[Verdict]:
-    attempts = list(subgraph.cache.programs.values())
+    attempts = [program for cache in subgraph.caches for program in cache.programs.values()]
     if subgraph.parts:
         refused = [a for a in attempts if isinstance(a, Refusal) and a.position is not None]
         own = {subgraph.steps[a.position].node: a for a in refused if a.position is not None}
@@ -81,9 +81,13 @@ def _of_subgraph(subgraph: CompiledSubgraph, reasons: dict[Node, Refusal]) -> li
 
 def _not_yet(subgraph: CompiledSubgraph) -> Refusal:
     """Why a subgraph that ran was never compiled."""
-    if subgraph.cache.is_late:
+    if any(cache.is_late for cache in subgraph.caches):
         return Refusal("runs have compiled as much as one may so far, the next one goes on")
-    return Refusal("it ran too seldom to be worth compiling") if subgraph.cache.requests else NO_REASON
+    return (
+        Refusal("it ran too seldom to be worth compiling")
+        if any(cache.requests for cache in subgraph.caches)
+        else NO_REASON
+    )
 
 
 def _of_step(step: Step, reasons: dict[Node, Refusal]) -> Verdict:

@@ -59,12 +59,17 @@ SPARE_BYTES = 1 << 26
 
 
 class CompiledLoop:
-    """Machine code for a Loop at fixed operand shapes, but for its dynamic dims."""
+    """Machine code for a Loop at fixed operand shapes, but for its dynamic dims.
 
-    def __init__(self, node: Node, iteration: Iteration, dynamic: DynamicDims | None = None) -> None:
+    A loop inside may do `most_iterations`; the one that runs is counted by who runs it.
+    """
+
+    def __init__(
+        self, node: Node, iteration: Iteration, dynamic: DynamicDims | None = None, most_iterations: int | None = None
+    ) -> None:
         self.dynamic = dict(dynamic or {})
         special, self.preheader, fixed = specialise(node, iteration, self.dynamic)
-        self.program: LoopProgram = lower_loop(special, fixed)
+        self.program: LoopProgram = lower_loop(special, fixed, most_iterations)
         turns = turns_of(self.program.program, 1)
         if turns > MOST_TURNS:
             raise Unsupported("an iteration takes so long that only the loops inside are native")

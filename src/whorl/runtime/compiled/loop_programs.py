@@ -1,11 +1,12 @@
 """Runs long loops natively: when a Loop changes over from the interpreter, and its programs by operand shapes.
 
-A loop on strings, optionals or sequences of unequal tensors has no native form.
+A loop on optionals or sequences of unequal tensors has no native form.
 """
 
 from __future__ import annotations
 
 import copy
+import functools
 from collections.abc import Hashable
 from typing import TYPE_CHECKING
 
@@ -20,10 +21,11 @@ from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
 from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
+from whorl.runtime.compiled.loop_strings import NumberedLoop
 from whorl.runtime.compiled.memory import SequenceSignature, state_signature
 from whorl.runtime.compiled.program_cache import has_loop
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
-from whorl.runtime.compiled.shape_signatures import OperandShapes, ProgramsByShape, choose_dynamic_dims
+from whorl.runtime.compiled.shape_signatures import DynamicDims, OperandShapes, ProgramsByShape, choose_dynamic_dims
 from whorl.runtime.interpreter.accelerator import LoopRunner
 from whorl.runtime.interpreter.step import Frame, Run
 from whorl.runtime.limits import Budget
@@ -62,33 +64,38 @@ class LoopPrograms(LoopRunner):
         self.pending = None
 
     def serves(self, run: Run) -> bool:
-        """Where memory is limited, the interpreter counts it; native code counts iterations of outermost loops only."""
-        return not run.is_memory_limited and not (self.is_nested and run.budget.limits.max_iterations is not None)
+        """Where memory is limited, the interpreter counts it."""
+        return not run.is_memory_limited
 
     def is_due(self, iteration: Iteration, run: Run) -> bool:
         """Late enough that compiling pays, and where the program is there or may be waited for."""
         after = self.after
-        if run.budget.credit.is_spent and after < LATE and not self._is_made(iteration):
+        most = self._most(run.budget)
+        if run.budget.credit.is_spent and after < LATE and not self._is_made(iteration, most):
             after = LATE
         remaining = None if iteration.bound is None else iteration.bound - iteration.index
         pays = after == 0 or (self.interpreted >= after and (remaining is None or remaining >= WORTHWHILE))
-        if pays and (self.waits or (iteration.index % POLL_EVERY == 0 and self._is_ready(iteration))):
+        if pays and (self.waits or (iteration.index % POLL_EVERY == 0 and self._is_ready(iteration, most))):
             return True
         self.interpreted += 1
         return False
 
-    def _is_made(self, iteration: Iteration) -> bool:
+    def _most(self, budget: Budget) -> int | None:
+        """How many iterations the loops inside may do, where there are any."""
+        return budget.limits.max_iterations if self.is_nested else None
+
+    def _is_made(self, iteration: Iteration, most: int | None) -> bool:
         """Whether there is a program, or surely none."""
-        signature = self._signature(iteration)
+        signature = self._signature(iteration, most)
         return isinstance(signature, Refusal) or self.programs.find(*signature) is not None
 
-    def _is_ready(self, iteration: Iteration) -> bool:
+    def _is_ready(self, iteration: Iteration, most: int | None) -> bool:
         """Whether there is a program, or surely none; else one is made in the background."""
-        if self._is_made(iteration):
+        if self._is_made(iteration, most):
             return True
         if self.pending is None or self.pending.done():
             snapshot = copy.copy(iteration)
-            self.pending = compile_in_background(lambda: self.compile_for(snapshot))
+            self.pending = compile_in_background(lambda: self.compile_for(snapshot, most))
         return False
 
     def run(self, iteration: Iteration, frame: Frame, run: Run, is_outermost: bool) -> list[np.ndarray] | None:
@@ -101,10 +108,21 @@ class LoopPrograms(LoopRunner):
             return self._run(iteration, frame, run.budget, is_outermost)
 
     def _run(self, iteration: Iteration, frame: Frame, budget: Budget, is_outermost: bool) -> list[np.ndarray] | None:
-        native = self._begin(iteration, budget)
+        program = self._wait_for(iteration, budget)
+        entered = None if isinstance(program, Refusal) else self.numbered.enter(iteration)
+        if isinstance(program, Refusal) or entered is None:
+            return None
+        numbered, own = entered
+        rows = self._run_program(program, numbered, frame, budget, is_outermost)
+        self.numbered.leave(numbered, iteration, own)
+        return None if rows is None else self.numbered.decode_rows(rows, own)
+
+    def _run_program(
+        self, program: CompiledLoop, iteration: Iteration, frame: Frame, budget: Budget, is_outermost: bool
+    ) -> list[np.ndarray] | None:
+        native, trace = self._begin(program, iteration, budget), budget.trace
         if native is None:
             return None
-        trace = budget.trace
         while not iteration.is_over:
             frame.iteration = iteration.index
             budget.check_iteration(iteration.index)
@@ -122,13 +140,7 @@ class LoopPrograms(LoopRunner):
         native.finish()
         return native.collected()
 
-    def _begin(self, iteration: Iteration, budget: Budget) -> LoopRun | None:
-        trace, known, start = budget.trace, len(self.programs.all), now()
-        program = self._wait_for(iteration, budget)
-        if trace is not None and len(self.programs.all) > known:
-            trace.add_compilation(self.node.title, start, program.reason if isinstance(program, Refusal) else None)
-        if isinstance(program, Refusal):
-            return None
+    def _begin(self, program: CompiledLoop, iteration: Iteration, budget: Budget) -> LoopRun | None:
         try:
             return LoopRun(program, iteration, budget)
         except LimitError:
@@ -141,23 +153,32 @@ class LoopPrograms(LoopRunner):
 
     def _wait_for(self, iteration: Iteration, budget: Budget) -> CompiledLoop | Refusal:
         """As `compile_for`, while limits are polled; where one is passed, compiling goes on in the background."""
-        signature = self._signature(iteration)
+        most = self._most(budget)
+        signature = self._signature(iteration, most)
         if isinstance(signature, Refusal):
             return signature
         program = self.programs.find(*signature)
         if program is not None:
             return program
-        snapshot = copy.copy(iteration)
-        return compile_aside(lambda: self.compile_for(snapshot), budget.check)
+        snapshot, trace, start = copy.copy(iteration), budget.trace, now()
+        program = compile_aside(lambda: self.compile_for(snapshot, most), budget.check)
+        if trace is not None:
+            trace.add_compilation(self.node.title, start, program.reason if isinstance(program, Refusal) else None)
+        return program
 
-    def compile_for(self, iteration: Iteration) -> CompiledLoop | Refusal:
-        """The program for a loop about to run, or why there is none."""
-        signature = self._signature(iteration)
+    def compile_for(self, iteration: Iteration, most: int | None) -> CompiledLoop | Refusal:
+        """The program for a loop about to run, in which loops may do `most` iterations, or why there is none."""
+        signature = self._signature(iteration, most)
         if isinstance(signature, Refusal):
             return signature
-        return self.programs.find(*signature) or self._compile(iteration, *signature)
+        return self.programs.find(*signature) or self._compile(iteration, most, *signature)
 
-    def _signature(self, iteration: Iteration) -> tuple[Hashable, OperandShapes] | Refusal:
+    @functools.cached_property
+    def numbered(self) -> NumberedLoop:
+        """The loop with numbers in the place of strings. Errors: Unsupported."""
+        return NumberedLoop(self.node)
+
+    def _signature(self, iteration: Iteration, most: int | None) -> tuple[Hashable, OperandShapes] | Refusal:
         """What a program depends on; why there can be none."""
         if not is_available():
             return Refusal("llvmlite is not installed")
@@ -173,17 +194,15 @@ class LoopPrograms(LoopRunner):
         shapes += [(x.dtype, x.shape[1:]) for x in iteration.rows]
         shapes += [(x.dtype, x.shape) for x in iteration.captured]
         reached = tuple(iteration.bound is not None and len(x) >= iteration.bound for x in iteration.captured if x.ndim)
-        return (reached, (iteration.bound or 0).bit_length() // LONG_BITS), shapes
+        return (reached, (iteration.bound or 0).bit_length() // LONG_BITS, most), shapes
 
-    def _compile(self, iteration: Iteration, flags: Hashable, shapes: OperandShapes) -> CompiledLoop | Refusal:
+    def _compile(
+        self, iteration: Iteration, most: int | None, flags: Hashable, shapes: OperandShapes
+    ) -> CompiledLoop | Refusal:
         dynamic = choose_dynamic_dims(self.types, shapes)
-        try:
-            program: CompiledLoop | Refusal = CompiledLoop(self.node, iteration, dynamic)
-        except Exception as error:
-            program = refusal_of(error, self.node.title)
+        program = self._attempt(iteration, dynamic, most)
         if isinstance(program, Refusal):
-            if dynamic:
-                return self._compile_static(iteration, flags, shapes)
+            program = self._attempt(iteration, {}, most) if dynamic else program
             self.programs.add({}, flags, shapes, program)
             return program
         states = len(iteration.state)
@@ -192,13 +211,14 @@ class LoopPrograms(LoopRunner):
         self.programs.add({**dynamic, **growable}, flags, shapes, program)
         return program
 
-    def _compile_static(self, iteration: Iteration, flags: Hashable, shapes: OperandShapes) -> CompiledLoop | Refusal:
+    def _attempt(self, iteration: Iteration, dynamic: DynamicDims, most: int | None) -> CompiledLoop | Refusal:
         try:
-            program: CompiledLoop | Refusal = CompiledLoop(self.node, iteration)
+            entered = self.numbered.enter(iteration)
+            if entered is None:
+                return Refusal("an element is no string")
+            return CompiledLoop(self.numbered.node, entered[0], dynamic, most)
         except Exception as error:
-            program = refusal_of(error, self.node.title)
-        self.programs.add({}, flags, shapes, program)
-        return program
+            return refusal_of(error, self.node.title)
 
     @property
     def reasons(self) -> list[str]:

@@ -5,8 +5,8 @@ for other inputs runs by `run` from inside a program. A program that is one long
 takes longer for it than for several short ones.
 
 A loop that surely ends soon, by its shapes or by a trip count that the program checks, is part of its subgraph and
-costs no start of its own. Where iterations are counted, and where the subgraph has failed because the loop turned out
-long, the loop runs on its own.
+costs no start of its own. A limit on iterations is a number in programs of its own, which fail beyond it. Where
+iterations are reported, and where the subgraph has failed because the loop turned out long, the loop runs on its own.
 """
 
 from __future__ import annotations
@@ -29,6 +29,8 @@ from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Interpreted, Run, Step, locate_error
 from whorl.runtime.trace import MAIN, now
 
+MOST_LIMITS = 4
+"""Limits on iterations for which a subgraph keeps programs of their own."""
 MOST_FAILURES = 2
 """Runs in which a subgraph with loops may fail before its loops run on their own: they may be too long for it."""
 
@@ -74,12 +76,15 @@ class CompiledSubgraph:
         self.inputs = [slot for slot in read if slot not in constants]
         self.outputs = sorted(made - ended)
         self.frees = tuple(ended.intersection(self.inputs))
-        self.cache = ProgramCache(
+        self._make_cache = functools.partial(
+            ProgramCache,
             [step.node for step in steps],
             [values[slot] for slot in self.inputs],
             [values[slot] for slot in self.outputs],
             [constants[slot] for slot in read if slot in constants],
         )
+        self.cache = self._make_cache()
+        self.limited: dict[int, ProgramCache] = {}
         self.title = self.cache.title
         self.parts: list[Part] = []
         self.is_whole = False
@@ -89,7 +94,7 @@ class CompiledSubgraph:
 
     def __call__(self, run: Run, slots: list[object]) -> None:
         if not self.parts:
-            if self.cache.loop is not None and run.budget.counts_iterations:
+            if self.cache.loop is not None and run.budget.reports_iterations:
                 return _run_parts(run, slots, self._without_loops)
             done = self._run_compiled(run, slots)
             if done is None:
@@ -97,6 +102,21 @@ class CompiledSubgraph:
             if done:
                 return None
         return _run_parts(run, slots, self.parts or [self._interpreted])
+
+    @property
+    def caches(self) -> list[ProgramCache]:
+        """The programs of runs without and with a limit on iterations."""
+        return [self.cache, *self.limited.values()]
+
+    def _cache_for(self, most_iterations: int | None) -> ProgramCache:
+        """The programs of runs that may do so many iterations of each loop."""
+        if most_iterations is None or self.cache.loop is None:
+            return self.cache
+        cache = self.limited.get(most_iterations)
+        if cache is None:
+            cache = self._make_cache(most_iterations)
+            self.limited = {**dict([*self.limited.items()][1 - MOST_LIMITS :]), most_iterations: cache}
+        return cache
 
     @functools.cached_property
     def _without_loops(self) -> list[Part]:
@@ -106,17 +126,18 @@ class CompiledSubgraph:
     def _run_compiled(self, run: Run, slots: list[object]) -> bool | None:
         """Run machine code; False where there is none for these inputs, or where it failed; None where loops may take
         long for these inputs, and are to run on their own."""
-        arrays = self.cache.require_arrays([slots[slot] for slot in self.inputs])
+        cache = self._cache_for(run.budget.limits.max_iterations)
+        arrays = cache.require_arrays([slots[slot] for slot in self.inputs])
         if arrays is None:
             return False
-        trace, known = run.budget.trace, len(self.cache.programs)
+        trace, known = run.budget.trace, len(cache.programs)
         start = now() if trace is not None else 0.0
         is_alone = self.is_whole and not run.frames
         try:
-            program = self.cache.find(arrays, run.is_in_loop, is_alone, run.budget, self.waits)
+            program = cache.find(arrays, run.is_in_loop, is_alone, run.budget, self.waits)
         except LimitError as error:
             raise locate_error(error, self.steps[0].node, run) from None
-        if trace is not None and len(self.cache.programs) > known:
+        if trace is not None and len(cache.programs) > known:
             trace.add_compilation(self.title, start, program.reason if isinstance(program, Refusal) else None)
         if isinstance(program, Refusal):
             if program.is_long:
@@ -126,8 +147,8 @@ class CompiledSubgraph:
             return False
         if self._launch(program, arrays, run, slots):
             return True
-        self.failures += 1
-        if self.cache.loop is not None and self.failures >= MOST_FAILURES:
+        self.failures += cache is self.cache
+        if cache.loop is not None and self.failures >= MOST_FAILURES:
             self.parts = self._without_loops
         return False
 

@@ -106,17 +106,24 @@ def has_loop(node: Node) -> bool:
 class ProgramCache:
     """One `Launch` or `Refusal` for each signature of a subgraph: `steps` consecutive nodes, `size` with those inside.
 
-    Threads may ask at once: `pending` are the signatures that one of them compiles, while the others interpret.
+    Its programs fail where a loop wants more than `most_iterations`. Threads may ask at once: `pending` are the
+    signatures that one of them compiles, while the others interpret.
     """
 
     def __init__(
-        self, nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]
+        self,
+        nodes: Sequence[Node],
+        inputs: Sequence[Value],
+        results: Sequence[Value],
+        constants: Sequence[Node],
+        most_iterations: int | None = None,
     ) -> None:
+        self.most_iterations = most_iterations
         self.steps, self.constants = len(nodes), len(constants)
         inner = [node for each in nodes for region in each.regions for node in walk(region)]
         self.size = len(nodes) + len(inner)
         self.title = f"{nodes[0].title} to {nodes[-1].title}" if len(nodes) > 1 else nodes[0].title
-        self.region = _region(nodes, inputs, results, constants)
+        self.region = region_of(nodes, inputs, results, constants)
         self.is_heavy = any(node.op.heavy for node in (*nodes, *inner))
         types = [tensor(Known(rows_type(v.type))) for v in inputs]
         self.dtypes = [type.dtype for type in types]
@@ -293,7 +300,14 @@ class ProgramCache:
         facts, lengths = request.facts(specialised), request.binding.lengths if request.decides else None
         most = FAR_TOO_LONG if self.steps > 1 else None
         return lower_graph(
-            self.region, facts, self.folded, most, takes_lengths=True, lengths=lengths, takes_objects=True
+            self.region,
+            facts,
+            self.folded,
+            most,
+            takes_lengths=True,
+            lengths=lengths,
+            takes_objects=True,
+            most_iterations=self.most_iterations,
         )
 
     @collector_paused()
@@ -352,9 +366,10 @@ def _small_integers(arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
     }
 
 
-def _region(
+def region_of(
     nodes: Sequence[Node], inputs: Sequence[Value], results: Sequence[Value], constants: Sequence[Node]
 ) -> Region:
+    """A region of copies of nodes, with the constants that they read."""
     region = Region("subgraph")
     values: dict[Value, Value] = {v: region.add_argument(v.name, v.type) for v in inputs}
     region.nodes = [clone_node(node, values) for node in (*constants, *nodes)]

@@ -43,21 +43,22 @@ class StringTable:
         None where an element is no string.
         """
         result, own = [*arrays], dict[str, int]()
-        for position in self.strings.inputs:
-            x = arrays[position]
-            texts, numbers = x.ravel().tolist(), np.empty(x.shape, INT64)
-            pack = partial(struct.pack_into, f"{len(texts)}q", numbers.data, 0)
-            try:
-                pack(*map(self.numbers.get, texts))
-            except struct.error:  # None is no number
-                try:
-                    pack(*self._numbers_of(texts, own))
-                except TypeError:
-                    return None
-            except TypeError:
-                return None
-            result[position] = numbers
+        try:
+            for position in self.strings.inputs:
+                result[position] = self.encode_array(arrays[position], own)
+        except TypeError:
+            return None
         return result, [*own]
+
+    def encode_array(self, x: np.ndarray, own: dict[str, int]) -> np.ndarray:
+        """The numbers of a tensor of strings; `own` are those of this run. Errors: TypeError where one is no string."""
+        texts, numbers = x.ravel().tolist(), np.empty(x.shape, INT64)
+        pack = partial(struct.pack_into, f"{len(texts)}q", numbers.data, 0)
+        try:
+            pack(*map(self.numbers.get, texts))
+        except struct.error:  # None is no number
+            pack(*self._numbers_of(texts, own))
+        return numbers
 
     def _numbers_of(self, texts: Sequence[str], own: dict[str, int]) -> list[int]:
         """The numbers of strings of which some are new. Errors: TypeError where one is no string."""
@@ -82,13 +83,16 @@ class StringTable:
     def decode(self, results: list[np.ndarray], own: Sequence[str]) -> None:
         """Put strings in the place of the numbers in the outputs of a program."""
         for position in self.strings.outputs:
-            numbers = results[position]
-            texts = np.empty(numbers.shape, STRING)
-            self.texts.take(numbers, out=texts, mode="clip")
-            is_later = numbers >= len(self.texts)
-            if is_later.any():
-                texts[is_later] = _array([self._text(number, own) for number in numbers[is_later].tolist()])
-            results[position] = texts
+            results[position] = self.decode_array(results[position], own)
+
+    def decode_array(self, numbers: np.ndarray, own: Sequence[str]) -> np.ndarray:
+        """The strings of numbers; `own` are those of one run alone."""
+        texts = np.empty(numbers.shape, STRING)
+        self.texts.take(numbers, out=texts, mode="clip")
+        is_later = numbers >= len(self.texts)
+        if is_later.any():
+            texts[is_later] = _array([self._text(number, own) for number in numbers[is_later].tolist()])
+        return texts
 
     def _text(self, number: int, own: Sequence[str]) -> str:
         """The string of a number that is none of the program's."""
