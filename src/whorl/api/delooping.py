@@ -37,11 +37,13 @@ def deloop(
     """A model that computes the same without Loop, Scan and If, from whatever `load` takes, which is left as it is.
 
     A loop becomes ops on all of its iterations at once where they are independent, or where what they carry has a
-    closed form: sums, extremes, the last of some values, tensors that grow; its trip count and the lengths of named dims
-    may then be known only at run time. Other loops are unrolled, up to `max_iterations` copies of a body; one that may
-    end early becomes copies that then change nothing. An If computes both branches and selects. `dims` fixes named dims of the inputs, `inputs` the values of
-    inputs, such as a trip count, and so the loops that these bound. What a loop or branch would not compute must not
-    fail where it is computed now: an index that could be outside, or a divisor that could be 0, keeps it.
+    closed form: sums, extremes, the last of some values, tensors that grow; its trip count and the lengths of named
+    dims may then be known only at run time. Other loops are unrolled, up to `max_iterations` copies of a body; one that
+    may end early becomes copies that then change nothing. An If computes both branches and selects.
+
+    `dims` fixes named dims of the inputs, `inputs` the values of inputs, such as a trip count, and so the loops that
+    these bound. What a loop or branch would not compute must not fail where it is computed now: an index that could be
+    outside, or a divisor that could be 0, keeps it.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """

@@ -7,7 +7,8 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Region
 from whorl.passes.context import Context
 from whorl.passes.vectorize.batched import Batched
-from whorl.passes.vectorize.recurrences import Chain, Recurrence, recurrence_of
+from whorl.passes.vectorize.forms import Recurrence
+from whorl.passes.vectorize.recurrences import Chain, recurrence_of
 
 BODY = """main(%x: float32[n, 3], %h: float32[3], %c: bool[]) {{
   %r: float32[3] = Loop(_, _, %h, %x, %c) {{carried = 1, scanned = (Scanned(),)}}
@@ -26,7 +27,7 @@ def form_of(update: str, regroups: bool = False) -> Recurrence | None:
     body = loop.regions[0]
     known = {value: Batched(value) for value in body.arguments[3:]}
     build = Builder(Region(), Context(module).inference)
-    return recurrence_of(Chain(body.arguments[2], known, build, regroups), body.results[1], loop.inputs[2])
+    return recurrence_of(Chain(body.arguments[2], known, build, regroups, {}), body.results[1], loop.inputs[2])
 
 
 @pytest.mark.parametrize(
@@ -60,5 +61,5 @@ def test_search_that_fails_leaves_no_nodes():
     module = read(BODY.format(update="%t: float32[3] = Sub(%v, %s)"))
     (loop,) = (node for node in module.nodes() if node.op.name == "Loop")
     body, build = loop.regions[0], Builder(Region(), Context(module).inference)
-    chain = Chain(body.arguments[2], {v: Batched(v) for v in body.arguments[3:]}, build, False)
+    chain = Chain(body.arguments[2], {v: Batched(v) for v in body.arguments[3:]}, build, False, {})
     assert recurrence_of(chain, body.results[1], loop.inputs[2]) is None and not build.region.nodes

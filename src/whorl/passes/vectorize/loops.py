@@ -10,9 +10,12 @@ from __future__ import annotations
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
+from whorl.ir.walk import clone_region
 from whorl.ops.control.flow import Collected, Loop, known_bool
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_rows, lengths_of
-from whorl.passes.vectorize.recurrences import Chain, Recurrence, recurrence_of
+from whorl.passes.vectorize.branches import open_branches
+from whorl.passes.vectorize.forms import Recurrence
+from whorl.passes.vectorize.recurrences import Chain, recurrence_of
 from whorl.passes.vectorize.regions import batch_node
 from whorl.passes.vectorize.stacks import Stacks
 
@@ -30,7 +33,9 @@ class _Vectorized:
 
     def __init__(self, node: Node, build: Builder, regroups: bool) -> None:
         assert isinstance(node.op, Loop)
-        self.node, self.op, self.body, self.build, self.regroups = node, node.op, node.regions[0], build, regroups
+        self.node, self.op, self.build, self.regroups = node, node.op, build, regroups
+        self.body = clone_region(node.regions[0])
+        open_branches(self.body, build.inference, self.op.split(self.body.arguments)[4])
         self.stacks = stacks = Stacks(node, build)
         number, go_on, self.states, slices, copies = self.op.split(self.body.arguments)
         _, _, self.firsts, scanned, captured = self.op.split(node.inputs)
@@ -86,12 +91,14 @@ class _Vectorized:
         """Find the closed form of a carried value, and from it what the loop gives and what the body reads of it."""
         state, result, first = self.states[k], self.body.results[1 + k], self.firsts[k]
         before = len(self.build.region.nodes)
-        form = recurrence_of(Chain(state, self.values, self.build, self.regroups), result, first)
+        others = dict(zip(self.states, zip(self.body.results[1:], self.firsts, strict=False), strict=True))
+        form = recurrence_of(Chain(state, self.values, self.build, self.regroups, others), result, first)
         if form is None:
             return False
         try:
             if not self._is_read(k, form):
                 self.final[k] = form.final(self.stacks, first)
+                self.pending = [node for node in self.pending if node not in form.nodes]
                 return True
             table = form.table(self.stacks, first)
         except CannotVectorize:

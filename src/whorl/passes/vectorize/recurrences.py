@@ -1,9 +1,7 @@
-"""Closed forms of what a loop carries: sums, extremes, conjunctions, values that are overwritten, tensors that grow.
+"""Finds closed forms: sums, extremes, conjunctions, what is overwritten, what goes with the best of keys, growth.
 
 A recurrence is found by algebra: the update of a carried value is followed from its result back to the value, through
-nodes that keep its form, and what they add to it on the way are terms that other iterations do not change. Each has
-`final`, the value after the last iteration, and, where ops for that exist, `table`: the value before each iteration and
-after the last, one under the other.
+nodes that keep its form, and what they add to it on the way are terms that other iterations do not change.
 """
 
 from __future__ import annotations
@@ -19,18 +17,15 @@ from whorl.ir.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, is_float, is_i
 from whorl.ir.graph import Node, Op, Value
 from whorl.ir.types import TensorType
 from whorl.ops.elementwise.arithmetic import Add, Max, Min, Mul, Neg, Sub
-from whorl.ops.elementwise.casting import Cast
-from whorl.ops.elementwise.comparison import Equal, Where
+from whorl.ops.elementwise.comparison import Greater, GreaterOrEqual, Less, LessOrEqual, Where
 from whorl.ops.elementwise.logic import And, Not, Or
 from whorl.ops.movement.axes import Concat
-from whorl.ops.movement.indexing import Gather
-from whorl.ops.movement.selection import Compress
-from whorl.ops.reduce.cumulative import CumSum
-from whorl.ops.reduce.reductions import ReduceMax, ReduceMin, ReduceProd, ReduceSum
+from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMax, ReduceMin, ReduceProd
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import maker, tensor_type
-from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, lengths_of
-from whorl.passes.vectorize.stacks import Stacks
+from whorl.passes.vectorize.batched import Batched, align, lengths_of
+from whorl.passes.vectorize.branches import selection_of
+from whorl.passes.vectorize.forms import AllOrAny, Beaten, Grown, Overwritten, Recurrence, Reduced, Sum
 
 SUMMED = frozenset((INT32, INT64, FLOAT32, FLOAT64))
 """Element types that runtimes have cumulative sums and reductions for."""
@@ -50,6 +45,8 @@ class Chain(Struct):
     known: Terms
     build: Builder
     regroups: bool
+    others: Mapping[Value, tuple[Value, Value]]
+    """The updates and the first values of all that the loop carries."""
     nodes: set[Node] = field(default_factory=set[Node])
 
     def term(self, value: Value | None) -> Batched | None:
@@ -66,8 +63,8 @@ class Chain(Struct):
         if node is None:
             return None
         self.nodes.add(node)
-        if isinstance(node.op, Where):
-            return self._select(node, merge, none)
+        if (selection := selection_of(node)) is not None:
+            return self._select(*selection, merge, none)
         if len(node.inputs) != 2:
             return None
         for k in (0, 1):
@@ -78,144 +75,39 @@ class Chain(Struct):
                 return [*before, term]
         return None
 
-    def _select(self, node: Node, merge: Merge, none: float) -> list[Batched] | None:
+    def _select(self, condition: Value, then: Value, other: Value, merge: Merge, none: float) -> list[Batched] | None:
         """One side adds a term and the other leaves the state as it is: the term is added where the condition holds."""
-        condition = self.term(node.inputs[0])
-        sides = [self.follow(value, merge, none) for value in node.inputs[1:] if value is not None]
-        if condition is None or None in sides:
+        mask = self.term(condition)
+        sides = [self.follow(value, merge, none) for value in (then, other)]
+        if mask is None or sides[0] is None or sides[1] is None:
             return None
-        then, other = sides
-        assert then is not None and other is not None
+        return self._add_where(mask, sides[0], sides[1], none)
+
+    def _add_where(self, mask: Batched, then: list[Batched], other: list[Batched], none: float) -> list[Batched] | None:
         if len(then) + len(other) != 1:
             return None
         (term,) = then or other
         neutral = Batched(self.build.constant(np.array(none, tensor_type(term.value).dtype)), is_mapped=False)
-        parts = (condition, term, neutral) if then else (condition, neutral, term)
+        parts = (mask, term, neutral) if then else (mask, neutral, term)
         rank = max(x.rank for x in parts)
         is_mapped = any(x.is_mapped for x in parts)
         return [Batched(self.build.add(Where(), *(align(x, rank, self.build) for x in parts)), is_mapped)]
 
-
-class Recurrence(Struct):
-    """The closed form of a carried value; `state` is the value in the body, `nodes` those that update it."""
-
-    state: Value
-    nodes: set[Node]
-
-    def table(self, stacks: Stacks, first: Value) -> Value:
-        """The value before each iteration and after the last. Errors: CannotVectorize."""
-        raise CannotVectorize("no op gives all of its values")
-
-    def final(self, stacks: Stacks, first: Value) -> Value:
-        """The value after the last iteration."""
-        return stacks.at(self.table(stacks, first), -1)
-
-
-class Sum(Recurrence):
-    """state + term, in the order of the iterations unless sums may be regrouped."""
-
-    terms: list[Batched]
-    regroups: bool
-
-    def _rows(self, stacks: Stacks, first: Value) -> Value:
-        total = self.terms[0]
-        for term in self.terms[1:]:
-            rank = max(total.rank, term.rank)
-            both = (align(x, rank, stacks.build) for x in (total, term))
-            total = Batched(stacks.build.add(Add(), *both), total.is_mapped or term.is_mapped)
-        return stacks.all_rows(total, first)
-
-    def table(self, stacks: Stacks, first: Value) -> Value:
-        rows = stacks.after(first, self._rows(stacks, first))
-        return stacks.build.add(CumSum(), rows, stacks.build.constant(np.array(0, np.int64)), name=self.state.name)
-
-    def final(self, stacks: Stacks, first: Value) -> Value:
-        if not self.regroups:
-            return super().final(stacks, first)
-        build = stacks.build
-        total = build.add(ReduceSum(keepdims=0), self._rows(stacks, first), build.int64(0), name=self.state.name)
-        return build.add(Add(), first, total, name=self.state.name)
-
-
-class Reduced(Recurrence):
-    """op(state, term) for an op of which every order gives the same."""
-
-    term: Batched
-    op: Op
-
-    def final(self, stacks: Stacks, first: Value) -> Value:
-        build, rows = stacks.build, stacks.after(first, stacks.all_rows(self.term, first))
-        dtype = tensor_type(first).dtype
-        if dtype != BOOL:
-            return build.add(self.op, rows, build.int64(0), name=self.state.name)
-        return build.add(Cast(BOOL), build.add(self.op, build.add(Cast(INT32), rows), build.int64(0)))
-
-
-class AllOrAny(Reduced):
-    """A conjunction or disjunction, whose table counts the terms that decide it."""
-
-    def table(self, stacks: Stacks, first: Value) -> Value:
-        build, is_all = stacks.build, isinstance(self.op, ReduceMin)
-        rows = stacks.after(first, stacks.all_rows(self.term, first))
-        deciding = build.add(Cast(INT32), build.add(Not(), rows) if is_all else rows)
-        count = build.add(CumSum(), deciding, build.constant(np.array(0, np.int64)))
-        none = build.add(Equal(), count, build.constant(np.array(0, np.int32)), name=self.state.name)
-        return none if is_all else build.add(Not(), none, name=self.state.name)
-
-
-class Overwritten(Recurrence):
-    """A value that no iteration computes from itself; with a `mask`, of one element, some leave it as it is."""
-
-    term: Batched
-    mask: Batched | None
-
-    def table(self, stacks: Stacks, first: Value) -> Value:
-        build, rows = stacks.build, stacks.all_rows(self.term, first)
-        if self.mask is None:
-            return stacks.after(first, rows)
-        values = stacks.after(first, self._writes(stacks, rows))
-        return build.add(Gather(0), values, self._count(stacks), name=self.state.name)
-
-    def final(self, stacks: Stacks, first: Value) -> Value:
-        rows = stacks.all_rows(self.term, first)
-        if self.mask is not None:
-            return stacks.at(stacks.after(first, self._writes(stacks, rows)), -1)
-        return stacks.last(first, rows)
-
-    def _flags(self, stacks: Stacks) -> Value:
-        assert self.mask is not None
-        scalar = stacks.build.constant(np.array(False))
-        flat = self.mask if self.mask.rank == 0 else Batched(stacks.flat(self.mask), self.mask.is_mapped)
-        return stacks.all_rows(flat, scalar)
-
-    def _writes(self, stacks: Stacks, rows: Value) -> Value:
-        """The rows that are written."""
-        return stacks.build.add(Compress(0), rows, self._flags(stacks), name=self.state.name)
-
-    def _count(self, stacks: Stacks) -> Value:
-        """How often it was written before each iteration and after the last."""
-        build = stacks.build
-        ones = stacks.after(build.constant(np.array(0, np.int64)), build.add(Cast(INT64), self._flags(stacks)))
-        return build.add(CumSum(), ones, build.constant(np.array(0, np.int64)), name="writes")
-
-
-class Grown(Recurrence):
-    """A tensor that gets more along an axis, behind or in front; with a `mask`, in some iterations."""
-
-    term: Batched
-    axis: int
-    in_front: bool
-    mask: Batched | None
-
-    def final(self, stacks: Stacks, first: Value) -> Value:
-        build = stacks.build
-        rows = stacks.each(self.term)
-        if self.mask is not None:
-            scalar = build.constant(np.array(False))
-            flat = self.mask if self.mask.rank == 0 else Batched(stacks.flat(self.mask), self.mask.is_mapped)
-            rows = build.add(Compress(0), rows, stacks.all_rows(flat, scalar))
-        parts = [first, stacks.merged(stacks.reversed(rows, 0) if self.in_front else rows, self.axis)]
-        return build.add(Concat(self.axis), *(parts[::-1] if self.in_front else parts), name=self.state.name)
+    def select_state(self, result: Value) -> tuple[Batched, Value] | None:
+        """Where the state stays as it is unless a condition holds, of one element: that, and what it becomes then."""
+        selection = selection_of(result)
+        if selection is None or self.state not in selection[1:]:
+            return None
+        condition, then, other = selection
+        mask = self.term(condition)
+        if mask is None or any(dim != 1 for dim in lengths_of(condition)):
+            return None
+        if then is self.state:
+            mask = Batched(self.build.add(Not(), mask.value), mask.is_mapped)
+        node = maker(result)
+        assert node is not None
+        self.nodes.add(node)
+        return mask, other if then is self.state else then
 
 
 def recurrence_of(chain: Chain, result: Value, first: Value) -> Recurrence | None:
@@ -223,7 +115,7 @@ def recurrence_of(chain: Chain, result: Value, first: Value) -> Recurrence | Non
     where it needs terms that are not known yet."""
     if not isinstance(first.type, TensorType) or not isinstance(result.type, TensorType):
         return None
-    for find in (_overwritten, _grown, _sum, _product, _extreme, _all_or_any):
+    for find in (_overwritten, _beaten, _grown, _sum, _product, _extreme, _all_or_any):
         before = len(chain.build.region.nodes)
         form = find(replace(chain, nodes=set()), result, first)
         if form is not None:
@@ -242,22 +134,84 @@ def _overwritten(chain: Chain, result: Value, first: Value) -> Recurrence | None
         return None
     if term is not None:
         return Overwritten(chain.state, chain.nodes, term, None)
-    node = maker(result)
-    if node is None or not isinstance(node.op, Where):
+    selected = chain.select_state(result)
+    if selected is None:
         return None
-    condition, then, other = node.inputs
-    mask, term = chain.term(condition), chain.term(then)
-    if mask is None or term is None or other is not chain.state or not _is_one(condition):
-        return None
-    chain.nodes.add(node)
-    return Overwritten(chain.state, chain.nodes, term, mask)
+    mask, value = selected
+    term = chain.term(value)
+    return None if term is None else Overwritten(chain.state, chain.nodes, term, mask)
 
 
-def _is_one(value: Value | None) -> bool:
-    return value is not None and all(dim == 1 for dim in lengths_of(value))
+def _beaten(chain: Chain, result: Value, first: Value) -> Recurrence | None:
+    """A key, or what goes with it, that is written where it beats another carried value, the best key so far."""
+    selection = selection_of(result)
+    if selection is None or chain.state not in selection[1:] or not _keeps_type(chain, result, first):
+        return None
+    condition, then, other = selection
+    wins = other is chain.state
+    term, comparison = chain.term(then if wins else other), _comparison(chain, condition, wins)
+    if term is None or comparison is None:
+        return None
+    key, best, find = comparison
+    first_key = chain.others[best][1]
+    if not _is_best(chain, best, condition, key, wins) or lengths_of(first_key) != lengths_of(first):
+        return None
+    nodes = [maker(result), maker(condition) if best is chain.state else None]
+    chain.nodes.update(node for node in nodes if node is not None)
+    return Beaten(chain.state, chain.nodes, chain.known[key], first_key, term, find)
+
+
+def _comparison(chain: Chain, condition: Value, wins: bool) -> tuple[Value, Value, ArgMax | ArgMin] | None:
+    """A key, a carried value, and what finds the key that beats it where the condition holds, or where it does not.
+
+    NaN is neither above nor below: floats are compared by what holds, and of equal ones the first wins.
+    """
+    node = maker(condition)
+    if node is None or type(node.op) not in _MIRRORED:
+        return None
+    a, b = (value for value in node.inputs if value is not None)
+    kind: type[Op] = type(node.op)
+    if a in chain.others:
+        a, b, kind = b, a, _MIRRORED[kind]
+    if chain.term(a) is None or b not in chain.others:
+        return None
+    find = _BEATS[kind if wins else _NEGATED[kind]]
+    if is_float(tensor_type(a).dtype) and not (wins and not find.select_last_index):
+        return None
+    return a, b, find
+
+
+_MIRRORED: dict[type[Op], type[Op]] = {
+    Greater: Less,
+    Less: Greater,
+    GreaterOrEqual: LessOrEqual,
+    LessOrEqual: GreaterOrEqual,
+}
+_NEGATED: dict[type[Op], type[Op]] = {
+    Greater: LessOrEqual,
+    Less: GreaterOrEqual,
+    GreaterOrEqual: Less,
+    LessOrEqual: Greater,
+}
+_BEATS: dict[type[Op], ArgMax | ArgMin] = {
+    Greater: ArgMax(0, 0),
+    GreaterOrEqual: ArgMax(0, 0, 1),
+    Less: ArgMin(0, 0),
+    LessOrEqual: ArgMin(0, 0, 1),
+}
+"""What finds the element that stands last where it is written by such a comparison with the one before it."""
+
+
+def _is_best(chain: Chain, best: Value, condition: Value, key: Value, wins: bool) -> bool:
+    """Whether a carried value becomes the key where the condition holds, or does not, and else stays as it is."""
+    selection = selection_of(chain.others[best][0])
+    if selection is None or selection[0] is not condition:
+        return False
+    return selection[1:] == ((key, best) if wins else (best, key))
 
 
 def _grown(chain: Chain, result: Value, first: Value) -> Recurrence | None:
+    mask, result = chain.select_state(result) or (None, result)
     node = maker(result)
     if node is None or not isinstance(node.op, Concat) or len(node.inputs) != 2:
         return None
@@ -267,7 +221,7 @@ def _grown(chain: Chain, result: Value, first: Value) -> Recurrence | None:
         return None
     chain.nodes.add(node)
     axis = node.op.axis % Batched(first, is_mapped=False).rank
-    return Grown(chain.state, chain.nodes, term, axis, b is chain.state, None)
+    return Grown(chain.state, chain.nodes, term, axis, b is chain.state, mask)
 
 
 def _sum(chain: Chain, result: Value, first: Value) -> Recurrence | None:

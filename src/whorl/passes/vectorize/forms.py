@@ -1,0 +1,176 @@
+"""Closed forms of what a loop carries: its value after the last iteration, and the table of all of its values.
+
+The table has the value before each iteration and after the last, one under the other. Not every form has ops for one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
+from whorl.ir.graph import Node, Op, Value
+from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.elementwise.casting import Cast
+from whorl.ops.elementwise.comparison import Equal, IsNaN, Where
+from whorl.ops.elementwise.logic import Not
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.indexing import Gather, GatherElements
+from whorl.ops.movement.selection import Compress
+from whorl.ops.movement.shapes import Squeeze, Unsqueeze
+from whorl.ops.reduce.cumulative import CumSum
+from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMin, ReduceSum
+from whorl.passes.rules.pattern import tensor_type
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, align
+from whorl.passes.vectorize.stacks import Stacks
+
+
+class Recurrence(Struct):
+    """The closed form of a carried value; `state` is the value in the body, `nodes` those that update it."""
+
+    state: Value
+    nodes: set[Node]
+
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        """The value before each iteration and after the last. Errors: CannotVectorize."""
+        raise CannotVectorize("no op gives all of its values")
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        """The value after the last iteration."""
+        return stacks.at(self.table(stacks, first), -1)
+
+
+class Sum(Recurrence):
+    """state + term, in the order of the iterations unless sums may be regrouped."""
+
+    terms: list[Batched]
+    regroups: bool
+
+    def _rows(self, stacks: Stacks, first: Value) -> Value:
+        total = self.terms[0]
+        for term in self.terms[1:]:
+            rank = max(total.rank, term.rank)
+            both = (align(x, rank, stacks.build) for x in (total, term))
+            total = Batched(stacks.build.add(Add(), *both), total.is_mapped or term.is_mapped)
+        return stacks.all_rows(total, first)
+
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        rows = stacks.after(first, self._rows(stacks, first))
+        return stacks.build.add(CumSum(), rows, stacks.build.constant(np.array(0, np.int64)), name=self.state.name)
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        if not self.regroups:
+            return super().final(stacks, first)
+        build = stacks.build
+        total = build.add(ReduceSum(keepdims=0), self._rows(stacks, first), build.int64(0), name=self.state.name)
+        return build.add(Add(), first, total, name=self.state.name)
+
+
+class Reduced(Recurrence):
+    """op(state, term) for an op of which every order gives the same."""
+
+    term: Batched
+    op: Op
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        build, rows = stacks.build, stacks.after(first, stacks.all_rows(self.term, first))
+        dtype = tensor_type(first).dtype
+        if dtype != BOOL:
+            return build.add(self.op, rows, build.int64(0), name=self.state.name)
+        return build.add(Cast(BOOL), build.add(self.op, build.add(Cast(INT32), rows), build.int64(0)))
+
+
+class AllOrAny(Reduced):
+    """A conjunction or disjunction, whose table counts the terms that decide it."""
+
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        build, is_all = stacks.build, isinstance(self.op, ReduceMin)
+        rows = stacks.after(first, stacks.all_rows(self.term, first))
+        deciding = build.add(Cast(INT32), build.add(Not(), rows) if is_all else rows)
+        count = build.add(CumSum(), deciding, build.constant(np.array(0, np.int64)))
+        none = build.add(Equal(), count, build.constant(np.array(0, np.int32)), name=self.state.name)
+        return none if is_all else build.add(Not(), none, name=self.state.name)
+
+
+class Overwritten(Recurrence):
+    """A value that no iteration computes from itself; with a `mask`, of one element, some leave it as it is."""
+
+    term: Batched
+    mask: Batched | None
+
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        build, rows = stacks.build, stacks.all_rows(self.term, first)
+        if self.mask is None:
+            return stacks.after(first, rows)
+        values = stacks.after(first, self._writes(stacks, rows))
+        return build.add(Gather(0), values, self._count(stacks), name=self.state.name)
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        rows = stacks.all_rows(self.term, first)
+        if self.mask is not None:
+            return stacks.at(stacks.after(first, self._writes(stacks, rows)), -1)
+        return stacks.last(first, rows)
+
+    def _flags(self, stacks: Stacks) -> Value:
+        assert self.mask is not None
+        scalar = stacks.build.constant(np.array(False))
+        flat = self.mask if self.mask.rank == 0 else Batched(stacks.flat(self.mask), self.mask.is_mapped)
+        return stacks.all_rows(flat, scalar)
+
+    def _writes(self, stacks: Stacks, rows: Value) -> Value:
+        """The rows that are written."""
+        return stacks.build.add(Compress(0), rows, self._flags(stacks), name=self.state.name)
+
+    def _count(self, stacks: Stacks) -> Value:
+        """How often it was written before each iteration and after the last."""
+        build = stacks.build
+        ones = stacks.after(build.constant(np.array(0, np.int64)), build.add(Cast(INT64), self._flags(stacks)))
+        return build.add(CumSum(), ones, build.constant(np.array(0, np.int64)), name="writes")
+
+
+class Grown(Recurrence):
+    """A tensor that gets more along an axis, behind or in front; with a `mask`, in some iterations."""
+
+    term: Batched
+    axis: int
+    in_front: bool
+    mask: Batched | None
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        build = stacks.build
+        rows = stacks.each(self.term)
+        if self.mask is not None:
+            scalar = build.constant(np.array(False))
+            flat = self.mask if self.mask.rank == 0 else Batched(stacks.flat(self.mask), self.mask.is_mapped)
+            rows = build.add(Compress(0), rows, stacks.all_rows(flat, scalar))
+        parts = [first, stacks.merged(stacks.reversed(rows, 0) if self.in_front else rows, self.axis)]
+        return build.add(Concat(self.axis), *(parts[::-1] if self.in_front else parts), name=self.state.name)
+
+
+class Beaten(Recurrence):
+    """What goes with the first key that beats all before it, or with the last that is not beaten: `find` says which."""
+
+    key: Batched
+    first_key: Value
+    term: Batched
+    find: ArgMax | ArgMin
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        build = stacks.build
+        best = build.add(self.find, self._keys(stacks), name="best")
+        rows = stacks.after(first, stacks.all_rows(self.term, first))
+        if not Batched(first, is_mapped=False).rank:
+            return build.add(Gather(0), rows, best, name=self.state.name)
+        at = build.add(Unsqueeze(), best, build.int64(0))
+        return build.add(Squeeze(), build.add(GatherElements(0), rows, at), build.int64(0), name=self.state.name)
+
+    def _keys(self, stacks: Stacks) -> Value:
+        """The first key and all others; NaN beats nothing, and nothing beats a first key that is NaN."""
+        build, rows = stacks.build, stacks.all_rows(self.key, self.first_key)
+        first, dtype = self.first_key, tensor_type(self.first_key).dtype
+        if is_float(dtype):
+            sign = 1 if isinstance(self.find, ArgMax) else -1
+            best, worst = (build.constant(np.array(x, dtype)) for x in (sign * np.inf, -sign * np.inf))
+            first = build.add(Where(), build.add(IsNaN(), first), best, first, name=first.name)
+            rows = build.add(Where(), build.add(IsNaN(), rows), worst, rows, name=rows.name)
+        return stacks.after(first, rows)
