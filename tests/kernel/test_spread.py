@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
-from whorl.ir.native.expressions import TRUE, Apply, Buffer, Expr, Load, Var, index_const
+from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const, text
 from whorl.kernel import spread as spreading
 from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Assign, Call, For, Program, Spread, Statement, Store, When, While, text_of
 from whorl.kernel.spread import RANGES, spread
 from whorl.kernel.verify import verify_program
+from whorl.kernel.walk import all_statements
 
 LENGTH, ROWS = Var(INT64, "n"), Var(INT64, "rows")
 X, Y = Buffer("x", FLOAT32, (ROWS, LENGTH)), Buffer("y", FLOAT32, (ROWS, LENGTH))
@@ -92,6 +93,33 @@ def test_outer_loops_are_shared_together_where_the_first_may_have_few_iterations
     result = np.zeros_like(data)
     interpret(made, [3, 2], [data, result])
     np.testing.assert_array_equal(result, data)
+
+
+@pytest.mark.parametrize(
+    ("length", "extents"),
+    [
+        (index_const(7), ["mul(rows, 7)"]),
+        (index_const(1000), ["rows"]),
+        (index_const(2048), ["mul(rows, 2)", "1024"]),
+        (LENGTH, ["mul(rows, div(add(n, 1023), 1024))", "min(min(1024, n), sub(n, mul(piece.spread.1, 1024)))"]),
+    ],
+    ids=["short", "row", "pieces", "any"],
+)
+def test_innermost_loops_remain_loops_in_pieces_where_they_may_be_long(length: Expr, extents: list[str]) -> None:
+    loop = squares(length)
+    (row,) = loop.body
+    assert isinstance(row, For) and isinstance(row.body[0], Store)
+    row.body[0].value = Apply(FLOAT32, "exp", (row.body[0].value,))
+    made = program(loop)
+    spread(made)
+    (shared,) = made.body
+    assert isinstance(shared, Spread)
+    rows = [s for s in all_statements(shared.body) if isinstance(s, For)][1:]
+    assert [text(shared.extent), *(text(each.extent) for each in rows if len(extents) > 1)] == extents
+    n = int(length.value) if isinstance(length, Const) else 1500
+    with np.errstate(over="ignore"):
+        expected = np.exp(np.arange(3 * n, dtype=np.float32).reshape(3, n) ** 2)
+        np.testing.assert_array_equal(outcome(made, 3, n), expected)
 
 
 def rows_by_way_of_scratch(line: Buffer, first_read: bool = False, wanders: bool = False) -> Program:

@@ -7,8 +7,9 @@ bits of its results do not depend on that, since every element is computed by on
 from __future__ import annotations
 
 import math
+import operator
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
@@ -56,6 +57,8 @@ LEAST_ROW = 16
 """Scalar operations from which an iteration is worth two divisions."""
 SIDE_BY_SIDE = 8
 """Iterations of an innermost parallel loop that take as long as one."""
+PIECE = 1024
+"""Iterations of an innermost loop that one core makes at a time."""
 MOST_AXES = 3
 RANGES, MOST_BYTES = 8, 1 << 20
 """Ranges of a loop that have scratch memory of their own, and the bytes of a buffer of which there may be so many."""
@@ -296,7 +299,11 @@ class _Spreader(Struct):
     # ---- iterations that do not meet -------------------------------------------------------------------------
 
     def axes(self, loop: For) -> list[For]:
-        """The outermost loop, with those inside that it takes to have enough iterations for every core."""
+        """The outermost loop, with those inside that it takes to have enough iterations for every core.
+
+        An innermost loop stays one, in pieces where it may be long: divided for each of its elements, it would be no
+        vectors.
+        """
         axes = [loop]
         while len(axes) < MOST_AXES:
             last = axes[-1]
@@ -306,10 +313,23 @@ class _Spreader(Struct):
                 case For(body=[For(parallel=True) as inner]) if _may_be_row(self.of_block(inner.body)):
                     if not self.is_known(inner.extent) or _may_be_zero(inner.extent):
                         break
+                    if _is_row(inner):
+                        return axes if _is_short(inner.extent) else [*axes, self.in_pieces(inner)]
                     axes.append(inner)
                 case _:
                     break
         return axes
+
+    def in_pieces(self, row: For) -> For:
+        """A loop over the pieces of a row."""
+        piece, inner = self.variable("piece"), self.variable("inner")
+        self.inside |= {piece, inner}
+        most = _apply("min", index_const(PIECE), row.extent)
+        count = _apply("div", _add(row.extent, index_const(PIECE - 1)), index_const(PIECE))
+        start = _mul(piece, index_const(PIECE))
+        is_even = isinstance(row.extent, Const) and row.extent.value % PIECE == 0
+        length = most if is_even else _apply("min", most, _apply("sub", row.extent, start))
+        return For(piece, count, [For(inner, length, [Assign(row.var, _add(start, inner)), *row.body], parallel=True)])
 
     def is_known(self, extent: Expr) -> bool:
         """Whether a number of iterations is known before what is looked at begins."""
@@ -334,8 +354,7 @@ class _Spreader(Struct):
     def of(self, statement: Statement) -> Expr:
         match statement:
             case For(extent=extent, body=body):
-                known = extent if self.is_known(extent) else index_const(1)
-                total = _mul(known, _add(index_const(1), self.of_block(body)))
+                total = _mul(self.most_iterations(extent), _add(index_const(1), self.of_block(body)))
                 return _divided(total, SIDE_BY_SIDE) if statement.parallel and not has_loop(statement) else total
             case While(condition=condition, body=body):
                 return _mul(self.trips(condition), _add(index_const(1), self.of_block(body)))
@@ -345,6 +364,16 @@ class _Spreader(Struct):
                 return self.of_call(statement)
             case _:
                 return index_const(1 + sum(map(self.of_expr, expressions(statement))))
+
+    def most_iterations(self, extent: Expr) -> Expr:
+        """The iterations of a loop, or a bound that is known before it; else 1."""
+        match extent:
+            case _ if self.is_known(extent):
+                return extent
+            case Apply(op="min", args=(bound, _)):
+                return self.most_iterations(bound)
+            case _:
+                return index_const(1)
 
     def trips(self, condition: Expr) -> Expr:
         """The iterations of a loop that counts to a number, at most."""
@@ -496,15 +525,33 @@ def _may_be_row(work: Expr) -> bool:
     return not isinstance(work, Const) or work.value >= LEAST_ROW
 
 
+def _is_row(loop: For) -> bool:
+    """Whether a loop is an innermost one that may be long enough for vectors."""
+    return not has_loop(loop) and not (isinstance(loop.extent, Const) and loop.extent.value < SIDE_BY_SIDE)
+
+
+def _is_short(extent: Expr) -> bool:
+    return isinstance(extent, Const) and extent.value <= PIECE
+
+
 def _may_be_zero(extent: Expr) -> bool:
     """Whether dividing by it could fail before anybody knows that there is nothing to do."""
     return isinstance(extent, Const) and not extent.value
 
 
+_FOLDED: dict[str, Callable[[int, int], int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "max": max,
+    "min": min,
+    "div": lambda a, b: a // b if b else 0,
+}
+
+
 def _apply(op: str, x: Expr, y: Expr) -> Expr:
     if isinstance(x, Const) and isinstance(y, Const):
-        a, b = int(x.value), int(y.value)
-        return index_const({"add": a + b, "sub": a - b, "mul": a * b, "max": max(a, b), "div": a // b if b else 0}[op])
+        return index_const(_FOLDED[op](int(x.value), int(y.value)))
     return Apply(INT64, op, (x, y))
 
 
