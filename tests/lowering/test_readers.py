@@ -7,7 +7,7 @@ from passes.programs import read
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.expressions import Buffer, Expr, Load
 from whorl.ir.native.view import View
-from whorl.lowering.builder import MATERIALIZE_COST, KernelBuilder
+from whorl.lowering.builder import MATERIALIZE_COST, REREAD_COST, KernelBuilder
 from whorl.lowering.readers import MATERIALIZE_SHARED_COST, Readers
 
 PROGRAM = read("""main(%x: float32[4], %y: float32[2]) {
@@ -79,3 +79,23 @@ def test_value_in_memory_remains_there():
     in_memory = k.view_of(Buffer("b", FLOAT32, (4,)))
     assert READERS.materialise(VALUES["both"], in_memory, k) is in_memory and not k.block
     assert isinstance(in_memory.at((k.const(0),)), Expr) and np.dtype(np.float32) == in_memory.dtype
+
+
+def test_value_of_several_larger_tensors_is_stored_in_memory():
+    program = read("""main(%x: float32[4, 1], %y: float32[4, 3], %z: float32[4, 1]) {
+      %column: float32[4, 1] = Exp(%x)
+      %wide: float32[4, 3] = Mul(%column, %y)
+      %wider: float32[4, 3] = Add(%column, %wide)
+      %same: float32[4, 1] = Exp(%z)
+      %once: float32[4, 3] = Add(%same, %wider)
+      %other: float32[4, 1] = Neg(%same)
+      return once = %once, other = %other
+    }""")
+    values = {value.name: value for node in program.main.nodes for value in node.outputs}
+    readers = Readers.of(program.main)
+    assert [readers.broadcasts[values[name]] for name in ("column", "same", "wide")] == [2, 1, 0]
+    k = KernelBuilder()
+    readers.materialise(values["column"], view(REREAD_COST, k)[0], k)
+    assert not k.block
+    readers.materialise(values["column"], view(REREAD_COST + 1, k)[0], k)
+    assert len(k.block) == 1
