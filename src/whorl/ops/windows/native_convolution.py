@@ -21,6 +21,7 @@ from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import split_phases
 from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, embed_array, reshape_view
+from whorl.ops.windows.native_depthwise import depthwise_convolution, has_channels_as_lanes
 from whorl.ops.windows.run_time_layout import (
     FARTHEST,
     Axis,
@@ -75,9 +76,10 @@ def convolution(
 
     `offsets` are those of the taps, if they lie in memory already; `bias` has an element a feature.
     """
+    batch, channels, group = x.shape[0], fixed(x.shape[1]), fixed(filters.shape[0])
+    if features == channels == group and ending == _NOTHING and has_channels_as_lanes(k, x, tracks):
+        return depthwise_convolution(k, x, filters, bias, tracks)
     layout, dtype = layout_of(tracks, x.dtype.itemsize), x.dtype
-    batch, channels = x.shape[0], fixed(x.shape[1])
-    group = fixed(filters.shape[0])
     depth, each = channels // group, features // group
     shape = batch, features, *(t.count for t in tracks)
     result, start = ending.into or (k.temporary(dtype, shape), 0)
