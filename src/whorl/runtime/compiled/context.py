@@ -33,6 +33,10 @@ class RunContext:
         """Before a run: the program polls `check`; what that raises ends it."""
         self._alive["check"] = answer = functools.partial(_answer, check)
         self.block[cells.CHECK] = id(answer)
+        self.start_period()
+
+    def start_period(self) -> None:
+        """Before a run that polls what the last one did: it does so for the first time when a period is over."""
         self.block[cells.NEXT] = time.monotonic_ns() + PERIOD
 
     def set_threads(self, threads: int) -> None:

@@ -36,6 +36,7 @@ class FastPath:
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
         self.order: Sequence[int] = ()
+        self.budget: tuple[Event, Budget] | None = None
         known = None if prepared is None else prepared.description
         self.is_prepared = known is not None
         if known is not None:
@@ -102,6 +103,13 @@ class FastPath:
         self._remember(arrays, launch, positions)
         return launch, positions
 
+    def _budget_of(self, cancelled: Event, threads: int) -> Budget:
+        """The budget of runs without limits, which keeps nothing of any: one serves until the session is cancelled."""
+        known = self.budget
+        if known is None or known[0] is not cancelled or known[1].threads != threads:
+            self.budget = known = cancelled, Budget(UNLIMITED.limits, cancelled.is_set, threads=threads)
+        return known[1]
+
     def run(self, feeds: Mapping[str, object], cancelled: Event, threads: int) -> list[Any] | None:
         """All outputs, in the model's order; None where the long way must be taken."""
         if len(feeds) != len(self.expected):
@@ -122,6 +130,6 @@ class FastPath:
         if entry is None:
             return None
         launch, positions = entry
-        budget = Budget(UNLIMITED.limits, cancelled.is_set, threads=threads) if launch.needs_help else UNLIMITED
+        budget = self._budget_of(cancelled, threads) if launch.needs_help else UNLIMITED
         results = launch.run([arrays[n] for n in positions], budget)
         return None if results is None else [results[n] for n in self.order]

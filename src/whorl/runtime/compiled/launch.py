@@ -226,6 +226,7 @@ class RunMemory:
         self.budget = UNLIMITED
         if launch.needs_help:
             self.context: RunContext = import_whole("whorl.runtime.compiled.context").RunContext()
+            self.context.set_check(self.budget.check)
             self.context.set_callbacks(self._run_op, self.buffers.grow)
             self.block[self.callback_cell] = self.context.address
         if program.calls:
@@ -253,8 +254,11 @@ class RunMemory:
 
     def set_budget(self, budget: Budget) -> None:
         """Before a run that may call back: the limits that hold for it."""
-        self.budget = budget
-        self.context.set_check(budget.check)
+        if budget is self.budget:
+            self.context.start_period()
+        else:
+            self.budget = budget
+            self.context.set_check(budget.check)
         self.context.set_threads(budget.threads)
 
     def _free_growable(self) -> None:
