@@ -15,7 +15,7 @@ OVERLAPS = [0, 0.3, 0.5, 0.5, 1, 1, 1.5, -0.1, np.nan]
 
 
 def feeds_of(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    images, classes, count = rng.integers(0, 4), rng.integers(0, 4), rng.choice([0, 1, 2, 3, 7, 40])
+    images, classes, count = rng.integers(0, 4), rng.integers(0, 4), rng.choice([0, 1, 2, 3, 7, 40, 64, 65, 200])
     boxes = rng.integers(0, 6, (images, count, 4)) + rng.choice([0, 0.5], (images, count, 4))
     boxes[rng.random(boxes.shape) < 0.02] = np.nan
     boxes[rng.random(boxes.shape) < 0.02] = np.inf
@@ -40,3 +40,21 @@ def test_rows_and_errors_equal_run(centred: int) -> None:
             np.testing.assert_array_equal(a, e)
             chosen += len(e)
     assert chosen > 50
+
+
+def test_more_boxes_than_blocks_have_entries() -> None:
+    rng = np.random.default_rng(3)
+    corners = rng.uniform(0, 300, (1, 4200, 2))
+    feeds = {
+        "x": np.concatenate([corners, corners + rng.uniform(1, 40, corners.shape)], -1).astype(np.float32),
+        "s": rng.choice(np.linspace(-1, 1, 900), (1, 2, 4200)).astype(np.float32),
+        "most": np.array([60]),
+        "over": np.array([0.1], np.float32),
+        "least": np.array([0.0], np.float32),
+    }
+    proto = model(TEXT.format(centred=0)).SerializeToString()
+    expected, actual = (run(session(proto, backend), feeds).outputs for backend in ("interpreter", "native"))
+    assert expected is not None
+    assert actual is not None
+    assert len(expected[0]) == 120
+    np.testing.assert_array_equal(actual[0], expected[0])

@@ -63,21 +63,20 @@ def is_worse(k: NativeBuilder, a: Entry, b: Entry) -> Expr:
 
 
 class Heap(Struct, frozen=True):
-    """A heap in memory behind an index; its root is the worst entry, or the best one if it `gives_best`."""
+    """A heap in memory behind an index; its root is the worst entry."""
 
     k: NativeBuilder
     buffers: tuple[Buffer, ...]
     prefix: Index = ()
-    gives_best: bool = False
 
     @classmethod
-    def of_shape(cls, k: NativeBuilder, shape: Sequence[Dim], is_wide: bool, gives_best: bool = False) -> Heap:
+    def of_shape(cls, k: NativeBuilder, shape: Sequence[Dim], is_wide: bool) -> Heap:
         """Heaps for each index of all axes but the last, which is as long as they may become."""
-        return cls(k, tuple(k.temporary(INT64, shape) for _ in range(1 + is_wide)), (), gives_best)
+        return cls(k, tuple(k.temporary(INT64, shape) for _ in range(1 + is_wide)))
 
     def at(self, prefix: Index) -> Heap:
         """The heap at an index."""
-        return Heap(self.k, self.buffers, prefix, self.gives_best)
+        return Heap(self.k, self.buffers, prefix)
 
     def load(self, position: Expr) -> Entry:
         return tuple(self.k.let(self.k.load(buffer, (*self.prefix, position))) for buffer in self.buffers)
@@ -113,7 +112,7 @@ class Heap(Struct, frozen=True):
 
     def _before(self, a: Entry, b: Entry) -> Expr:
         """Whether an entry belongs above another one."""
-        return is_worse(self.k, b, a) if self.gives_best else is_worse(self.k, a, b)
+        return is_worse(self.k, a, b)
 
     def sort(self, count: Expr) -> None:
         """Order a heap of so many entries: those that belong above come last."""
