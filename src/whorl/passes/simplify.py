@@ -10,7 +10,7 @@ from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import fold_node
 from whorl.passes.rewriting import apply_rules
-from whorl.passes.rules import arithmetic, identities, movement, selection, spreading, weights
+from whorl.passes.rules import arithmetic, identities, movement, selection, sequences, spreading, weights
 from whorl.passes.rules.pattern import AnyRule, RuleSet
 
 RULES: tuple[AnyRule, ...] = (
@@ -18,6 +18,7 @@ RULES: tuple[AnyRule, ...] = (
     *arithmetic.RULES,
     *movement.RULES,
     *selection.RULES,
+    *sequences.RULES,
     *spreading.RULES,
     *weights.RULES,
 )

@@ -77,3 +77,34 @@ COLLAPSE = """main(%x: int64[n]) {
 def test_tensor_that_grows_in_some_iterations_is_compressed():
     module = check(COLLAPSE, *({"x": np.random.default_rng(n).integers(0, 3, n)} for n in (0, 1, 2, 30)))
     assert "Compress" in [node.op.name for node in module.nodes()]
+
+
+APPENDED = """main(%x: float32[n, 3]) {{
+  %e: seq(float32[*]) = SequenceEmpty()
+  %c: seq(float32[{element}]) = SplitToSequence(%x) {{keepdims = {keepdims}}}
+  %k: int64[] = SequenceLength(%c)
+  %r: seq(float32[{element}]) = Loop(%k, _, %e, %c) {{carried = 1}}
+  body(%i: int64[], %g: bool[], %s: seq(float32[{element}]), %q: seq(float32[{element}])) {{
+    %v: float32[{element}] = SequenceAt(%q, %i)
+    %w: float32[{element}] = Exp(%v)
+    %t: seq(float32[{element}]) = SequenceInsert(%s, %w)
+    return %g, %t
+  }}
+  %y: float32[m, 3] = ConcatFromSequence(%r) {{axis = 0, new_axis = {new_axis}}}
+  return y = %y
+}}"""
+
+
+@pytest.mark.parametrize(("element", "keepdims", "new_axis"), [("3", 0, 1), ("1, 3", 1, 0)])
+def test_sequence_of_rows_that_grows_is_one_tensor(element, keepdims, new_axis):
+    text = APPENDED.format(element=element, keepdims=keepdims, new_axis=new_axis)
+    check(text, *({"x": np.arange(3 * n, dtype=np.float32).reshape(n, 3)} for n in (1, 2, 5)))
+
+
+def test_sequence_whose_tensors_may_differ_keeps_the_loop():
+    text = APPENDED.format(element="m, 3", keepdims=1, new_axis=0).replace(
+        "SplitToSequence(%x)", "SplitToSequence(%x, %p)"
+    )
+    text = text.replace("main(%x: float32[n, 3])", "main(%x: float32[n, 3], %p: int64[l])")
+    (why,) = vectorized(text)[1].values()
+    assert why == "SequenceAt 'v': the tensors of the sequence may differ in shape"

@@ -37,7 +37,7 @@ def form_of(update: str, regroups: bool = False) -> Recurrence | None:
         ("%t: $ = Add(%v, %s)", "Sum", 1),
         ("%a: $ = Add(%s, %v)\n %t: $ = Where(%m, %s, %a)", "Sum", 2),
         ("%t: $ = Max(%s, %v)", "Reduced", 1),
-        ("%t: $ = Where(%m, %v, %s)", "Overwritten", 1),
+        ("%t: $ = Where(%m, %v, %s)", "OverwrittenWhere", 1),
         ("%t: $ = Exp(%v)", None, 0),
         ("%t: $ = Sub(%v, %s)", None, 0),
         ("%t: $ = Add(%s, %s)", None, 0),

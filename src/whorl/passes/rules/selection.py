@@ -8,11 +8,13 @@ from itertools import accumulate, groupby
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Value
-from whorl.ops.core.base import Elementwise
+from whorl.ops.core.base import Elementwise, known_ints, length_of
 from whorl.ops.elementwise.comparison import Where
 from whorl.ops.movement.axes import Concat, Slice, Split
+from whorl.ops.movement.filling import Range
 from whorl.ops.movement.indexing import Gather
 from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 from whorl.passes.rules.conditions import elements, same_type, static_shape
@@ -197,7 +199,23 @@ def _grows(m: Match, table: Value | None) -> bool:
     return math.prod(after) > _GROWTH and (wider or math.prod(after) > math.prod(before))
 
 
+def _all_gathered(m: Match) -> Value | None:
+    """The tensor of which each row is taken, in order."""
+    x, indices = m.node.inputs
+    numbers = maker(indices)
+    if numbers is None or not isinstance(numbers.op, Range) or indices is None or x is None:
+        return None
+    rank = tensor_type(x).rank
+    start, _, delta = (known_ints(value) for value in numbers.inputs)
+    assert isinstance(m.node.op, Gather)
+    if not rank or start != (0,) or delta != (1,) or not same_type(m.result.type, x.type):
+        return None
+    length, count = length_of(x, m.node.op.axis % rank), length_of(indices, 0)
+    return x if dims.equal(length, count) else None
+
+
 RULES: tuple[AnyRule, ...] = (
+    NodeRule("GatherOfRange", (Gather,), _all_gathered),
     NodeRule("ConcatOfConcat", (Concat,), _flattened),
     NodeRule("ConcatOfSplit", (Concat,), _rejoined),
     NodeRule("SplitOfConcat", (Split,), _parts),

@@ -12,7 +12,7 @@ from whorl.ir.graph import Value
 from whorl.ir.types import AnyShape, TensorType
 from whorl.ops.core.base import normal_axis
 from whorl.ops.movement.axes import Concat, Transpose
-from whorl.ops.movement.shapes import Expand, Shape, Unsqueeze
+from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
 
 
 class CannotVectorize(Exception):
@@ -54,6 +54,14 @@ def align(operand: Batched, rank: int, build: Builder) -> Value:
         return operand.value
     axes = build.int64(*range(1, 1 + rank - operand.rank))
     return build.add(Unsqueeze(), operand.value, axes, name=operand.value.name)
+
+
+def as_scalar(operand: Batched, build: Builder) -> Batched:
+    """A value of one element without its axes."""
+    if operand.rank == 0:
+        return operand
+    shape = build.int64(*[-1] * operand.is_mapped)
+    return Batched(build.add(Reshape(), operand.value, shape, name=operand.value.name), operand.is_mapped)
 
 
 def row_count(operands: Operands, build: Builder) -> Value:

@@ -20,6 +20,7 @@ from whorl.ops.movement.selection import Compress
 from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 from whorl.ops.reduce.cumulative import CumSum
 from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMin, ReduceSum
+from whorl.ops.sequence.sequences import SplitToSequence
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align
 from whorl.passes.vectorize.stacks import Stacks
@@ -93,39 +94,37 @@ class AllOrAny(Reduced):
 
 
 class Overwritten(Recurrence):
-    """A value that no iteration computes from itself; with a `mask`, of one element, some leave it as it is."""
+    """A value that no iteration computes from itself."""
 
     term: Batched
-    mask: Batched | None
 
     def table(self, stacks: Stacks, first: Value) -> Value:
-        build, rows = stacks.build, stacks.all_rows(self.term, first)
-        if self.mask is None:
-            return stacks.after(first, rows)
-        values = stacks.after(first, self._writes(stacks, rows))
-        return build.add(Gather(0), values, self._count(stacks), name=self.state.name)
+        return stacks.after(first, stacks.all_rows(self.term, first))
 
     def final(self, stacks: Stacks, first: Value) -> Value:
+        return stacks.last(first, stacks.all_rows(self.term, first))
+
+
+class OverwrittenWhere(Recurrence):
+    """A value that iterations overwrite where a mask of one element holds."""
+
+    term: Batched
+    mask: Batched
+
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        build, flags = stacks.build, stacks.flags(self.mask)
+        ones = stacks.after(build.constant(np.array(0, np.int64)), build.add(Cast(INT64), flags))
+        count = build.add(CumSum(), ones, build.constant(np.array(0, np.int64)), name="writes")
+        return build.add(Gather(0), self._values(stacks, first), count, name=self.state.name)
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        return stacks.at(self._values(stacks, first), -1)
+
+    def _values(self, stacks: Stacks, first: Value) -> Value:
+        """The first value and those that overwrite it."""
         rows = stacks.all_rows(self.term, first)
-        if self.mask is not None:
-            return stacks.at(stacks.after(first, self._writes(stacks, rows)), -1)
-        return stacks.last(first, rows)
-
-    def _flags(self, stacks: Stacks) -> Value:
-        assert self.mask is not None
-        scalar = stacks.build.constant(np.array(False))
-        flat = self.mask if self.mask.rank == 0 else Batched(stacks.flat(self.mask), self.mask.is_mapped)
-        return stacks.all_rows(flat, scalar)
-
-    def _writes(self, stacks: Stacks, rows: Value) -> Value:
-        """The rows that are written."""
-        return stacks.build.add(Compress(0), rows, self._flags(stacks), name=self.state.name)
-
-    def _count(self, stacks: Stacks) -> Value:
-        """How often it was written before each iteration and after the last."""
-        build = stacks.build
-        ones = stacks.after(build.constant(np.array(0, np.int64)), build.add(Cast(INT64), self._flags(stacks)))
-        return build.add(CumSum(), ones, build.constant(np.array(0, np.int64)), name="writes")
+        written = stacks.build.add(Compress(0), rows, stacks.flags(self.mask), name=self.state.name)
+        return stacks.after(first, written)
 
 
 class Grown(Recurrence):
@@ -140,11 +139,22 @@ class Grown(Recurrence):
         build = stacks.build
         rows = stacks.each(self.term)
         if self.mask is not None:
-            scalar = build.constant(np.array(False))
-            flat = self.mask if self.mask.rank == 0 else Batched(stacks.flat(self.mask), self.mask.is_mapped)
-            rows = build.add(Compress(0), rows, stacks.all_rows(flat, scalar))
+            rows = build.add(Compress(0), rows, stacks.flags(self.mask))
         parts = [first, stacks.merged(stacks.reversed(rows, 0) if self.in_front else rows, self.axis)]
         return build.add(Concat(self.axis), *(parts[::-1] if self.in_front else parts), name=self.state.name)
+
+
+class Appended(Recurrence):
+    """A sequence that gets an element at its end; with a `mask`, in some iterations. At first it is empty."""
+
+    term: Batched
+    mask: Batched | None
+
+    def final(self, stacks: Stacks, first: Value) -> Value:
+        rows = stacks.each(self.term)
+        if self.mask is not None:
+            rows = stacks.build.add(Compress(0), rows, stacks.flags(self.mask))
+        return stacks.build.add(SplitToSequence(0, 0), rows, name=self.state.name)
 
 
 class Beaten(Recurrence):

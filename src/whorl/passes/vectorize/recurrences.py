@@ -21,11 +21,22 @@ from whorl.ops.elementwise.comparison import Greater, GreaterOrEqual, Less, Less
 from whorl.ops.elementwise.logic import And, Not, Or
 from whorl.ops.movement.axes import Concat
 from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMax, ReduceMin, ReduceProd
+from whorl.ops.sequence.sequences import SequenceEmpty, SequenceInsert
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import maker, tensor_type
 from whorl.passes.vectorize.batched import Batched, align, lengths_of
 from whorl.passes.vectorize.branches import selection_of
-from whorl.passes.vectorize.forms import AllOrAny, Beaten, Grown, Overwritten, Recurrence, Reduced, Sum
+from whorl.passes.vectorize.forms import (
+    AllOrAny,
+    Appended,
+    Beaten,
+    Grown,
+    Overwritten,
+    OverwrittenWhere,
+    Recurrence,
+    Reduced,
+    Sum,
+)
 
 SUMMED = frozenset((INT32, INT64, FLOAT32, FLOAT64))
 """Element types that runtimes have cumulative sums and reductions for."""
@@ -114,7 +125,7 @@ def recurrence_of(chain: Chain, result: Value, first: Value) -> Recurrence | Non
     """The closed form of a carried value, by its update and its value before the loop; None where there is none, or
     where it needs terms that are not known yet."""
     if not isinstance(first.type, TensorType) or not isinstance(result.type, TensorType):
-        return None
+        return _appended(chain, result, first)
     for find in (_overwritten, _beaten, _grown, _sum, _product, _extreme, _all_or_any):
         before = len(chain.build.region.nodes)
         form = find(replace(chain, nodes=set()), result, first)
@@ -133,13 +144,13 @@ def _overwritten(chain: Chain, result: Value, first: Value) -> Recurrence | None
     if not same_type(first.type, result.type):
         return None
     if term is not None:
-        return Overwritten(chain.state, chain.nodes, term, None)
+        return Overwritten(chain.state, chain.nodes, term)
     selected = chain.select_state(result)
     if selected is None:
         return None
     mask, value = selected
     term = chain.term(value)
-    return None if term is None else Overwritten(chain.state, chain.nodes, term, mask)
+    return None if term is None else OverwrittenWhere(chain.state, chain.nodes, term, mask)
 
 
 def _beaten(chain: Chain, result: Value, first: Value) -> Recurrence | None:
@@ -222,6 +233,20 @@ def _grown(chain: Chain, result: Value, first: Value) -> Recurrence | None:
     chain.nodes.add(node)
     axis = node.op.axis % Batched(first, is_mapped=False).rank
     return Grown(chain.state, chain.nodes, term, axis, b is chain.state, mask)
+
+
+def _appended(chain: Chain, result: Value, first: Value) -> Recurrence | None:
+    mask, result = chain.select_state(result) or (None, result)
+    node, empty = maker(result), maker(first)
+    if node is None or empty is None or not isinstance(empty.op, SequenceEmpty):
+        return None
+    if not isinstance(node.op, SequenceInsert) or node.inputs[0] is not chain.state or None in node.inputs[1:2]:
+        return None
+    term = chain.term(node.inputs[1])
+    if term is None or len([value for value in node.inputs if value is not None]) > 2:
+        return None
+    chain.nodes.add(node)
+    return Appended(chain.state, chain.nodes, term, mask)
 
 
 def _sum(chain: Chain, result: Value, first: Value) -> Recurrence | None:

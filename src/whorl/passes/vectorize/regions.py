@@ -11,10 +11,9 @@ from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import TensorType
 from whorl.ops.control.flow import If, Loop, known_bool
 from whorl.ops.elementwise.comparison import Where
-from whorl.ops.movement.shapes import Reshape
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
-from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, give_all_rows, row_count
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, as_scalar, give_all_rows, row_count
 from whorl.passes.vectorize.rules import batch_op
 
 
@@ -74,8 +73,7 @@ def _batch_if(node: Node, operands: Sequence[Batched | None], build: Builder) ->
     except CannotUnroll as reason:
         raise CannotVectorize(f"{node.title} is taken by some rows: {reason}") from None
     then, other = (batch_region(region, captured, build) for region in node.regions)
-    if condition.rank:
-        condition = Batched(build.add(Reshape(), condition.value, build.int64(-1), name="taken"))
+    condition = as_scalar(condition, build)
     return [_select(condition, a, b, build) for a, b in zip(then, other, strict=True)]
 
 

@@ -22,7 +22,15 @@ from whorl.ops.movement.lengths import bounds
 from whorl.ops.movement.shapes import Expand, Reshape, Shape, Unsqueeze
 from whorl.ops.reduce.reductions import ReduceProd
 from whorl.passes.rules.pattern import tensor_type
-from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, give_all_rows, lengths_of, move_axis
+from whorl.passes.vectorize.batched import (
+    Batched,
+    CannotVectorize,
+    align,
+    as_scalar,
+    give_all_rows,
+    lengths_of,
+    move_axis,
+)
 
 LAST = np.iinfo(np.int64).min
 """Where a slice ends that goes backwards to the first element."""
@@ -140,9 +148,9 @@ class Stacks:
         numbers = (self.build.int64(n) for n in (-1, 1 << 62, 0))
         return self.at(self.after(first, self.build.add(Slice(), rows, *numbers, name=rows.name)), -1)
 
-    def flat(self, value: Batched) -> Value:
-        """Values of one element without their axes."""
-        return self.build.add(Reshape(), value.value, self.build.int64(*[-1] * value.is_mapped), name=value.value.name)
+    def flags(self, mask: Batched) -> Value:
+        """A bool for each iteration."""
+        return give_all_rows(as_scalar(mask, self.build), self.count, self.build)
 
     def each(self, value: Batched) -> Value:
         """A row for each iteration."""
@@ -177,13 +185,9 @@ class Stacks:
         """The rows one after the other along one of their axes."""
         build = self.build
         moved = move_axis(rows, 0, axis, build)
-        lengths = build.add(Shape(), moved, name="shape")
-        before, after = (
-            build.add(Slice(), lengths, build.int64(a), build.int64(b), name="shape")
-            for a, b in ((0, axis), (axis + 2, 1 << 30))
-        )
-        pair = build.add(Slice(), lengths, build.int64(axis), build.int64(axis + 2), name="pair")
-        total = build.add(ReduceProd(keepdims=1), pair, build.int64(0), name="length")
+        pair = build.add(Shape(axis, axis + 2), moved, name="pair")
+        total = build.add(ReduceProd(), pair, build.int64(0), name="length")
+        before, after = build.add(Shape(0, axis), moved), build.add(Shape(axis + 2), moved)
         return build.add(Reshape(allowzero=1), moved, build.add(Concat(0), before, total, after, name="shape"))
 
 

@@ -13,7 +13,7 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Op
 from whorl.ops.core.base import Elementwise
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, Operands
-from whorl.passes.vectorize.rules import elementwise, indexing, linear, reduction, shapes
+from whorl.passes.vectorize.rules import elementwise, indexing, linear, reduction, sequences, shapes
 from whorl.passes.vectorize.rules.rule import Rule
 
 RULES: Mapping[type[Op], Rule] = {
@@ -21,6 +21,7 @@ RULES: Mapping[type[Op], Rule] = {
     **indexing.RULES,
     **linear.RULES,
     **reduction.RULES,
+    **sequences.RULES,
     **shapes.RULES,
 }
 
