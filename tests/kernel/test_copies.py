@@ -8,11 +8,17 @@ import numpy as np
 import pytest
 from kernel.carried import FIXED, NEXT, NOW, OUT, I, N, check_nest, keep, optimised, store_row
 
-from whorl.ir.dtypes import FLOAT32, FLOAT64
-from whorl.ir.native.expressions import Buffer
+from whorl.ir import dims
+from whorl.ir.dims import Dim
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64
+from whorl.ir.native.expressions import Buffer, Var
 from whorl.kernel.copies import remove_copies
+from whorl.kernel.interpret import interpret
 from whorl.kernel.program import Program
+from whorl.kernel.verify import verify_program
 from whorl.lowering.builder import KernelBuilder
+
+N_ROWS = dims.name("rows")
 
 
 def test_scratch_that_is_copied_is_computed_where_it_goes() -> None:
@@ -178,3 +184,23 @@ def test_carried_value_that_is_read_after_its_store_in_the_nest_keeps_two_buffer
             k.store(OUT, (I, j), k.load(NOW, (j,)))
 
     assert "swap" in optimised(body, remove_copies)
+
+
+@pytest.mark.parametrize(("length", "is_whole"), [(N_ROWS, True), (N_ROWS - 1, False)], ids=["whole", "part"])
+def test_tensor_of_a_length_that_only_the_run_knows_is_computed_where_it_goes(length: Dim, is_whole: bool) -> None:
+    k, rows = KernelBuilder(), Var(INT64, "rows", False)
+    k.take_names({"rows": rows})
+    x, y = (k.memory(name, FLOAT32, (N_ROWS, 4)) for name in "xy")
+    scratch = k.temporary(FLOAT32, (N_ROWS, 4))
+    with k.nest((N_ROWS, 4)) as index:
+        k.store(scratch, index, k.add(k.load(x, index), k.load(x, index)))
+    with k.nest((length, 4)) as index:
+        k.store(y, index, k.load(scratch, index))
+    made = Program([rows, *k.forms.values()], [x, y], k.scratch, k.block, results=[y] if is_whole else [])
+    remove_copies(made)
+    verify_program(made)
+    assert (len(made.body) == 1 and not made.scratch) is is_whole
+    source, result = np.arange(12, dtype=np.float32).reshape(3, 4), np.zeros((3, 4), np.float32)
+    assert interpret(made, [3, 2][: len(made.scalars)], [source, result]).status == 0
+    rows_there = 3 if is_whole else 2
+    np.testing.assert_array_equal(result[:rows_there], 2 * source[:rows_there])

@@ -157,11 +157,15 @@ def _is_whole(load: Load, nest: Sequence[For]) -> bool:
     for i, length in zip(load.index, load.buffer.shape, strict=True):
         if length == 1 and isinstance(i, Const):
             continue
-        extent = left[0].extent if left else None
-        if not isinstance(extent, Const) or left[0].var is not i or extent.value != length:
+        if not left or left[0].var is not i or not _is_length(left[0].extent, length):
             return False
         left.pop(0)
     return not left
+
+
+def _is_length(extent: Expr, length: int | Expr | None) -> bool:
+    """Whether a loop goes over all of an axis; a length that only the run knows is the same expression in both."""
+    return extent.value == length if isinstance(extent, Const) else extent is length
 
 
 def _may_forward(uses: Uses, block: Block, copy: _Copy) -> bool:
