@@ -262,16 +262,16 @@ def test_inputs_agree_on_the_lengths_they_name(tmp_path):
 
 
 def test_model_that_needs_fixed_lengths_says_which(tmp_path):
-    text = model("main (float[batch, 1, 3] x, float[1, 1, 3] w) => (float[batch, 1, 5] y) { y = ConvTranspose(x, w) }")
+    text = model("main (float[batch, 3, 4] x) => (float[batch, 3, 4] y) { y = LRN <size = 3> (x) }")
     with pytest.raises(whorl.CompileError) as caught:
-        whorl.compile(text, tmp_path / "conv.o")
+        whorl.compile(text, tmp_path / "lrn.o")
     assert str(caught.value) == (
-        "the model cannot be compiled ahead of time: ConvTranspose 'y' would run in Python, having no native form "
+        "the model cannot be compiled ahead of time: LRN 'y' would run in Python, having no native form "
         "for these types and shapes\n  fix: fix lengths: --dim batch=N"
     )
-    whorl.compile(text, tmp_path / "conv.o", dims={"batch": 2})
+    whorl.compile(text, tmp_path / "lrn.o", dims={"batch": 2})
     with pytest.raises(whorl.CompileError, match="no input has a dim 'c'"):
-        whorl.compile(text, tmp_path / "conv.o", dims={"batch": 1, "c": 1})
+        whorl.compile(text, tmp_path / "lrn.o", dims={"batch": 1, "c": 1})
 
 
 @needs_compiler

@@ -4,6 +4,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import evaluate, floats, shaped, types, unranked
+from one_program import check_one_program
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
@@ -214,3 +215,21 @@ def test_determinant_refuses_what_is_not_square(shape):
     with pytest.raises(TypeRuleError) as caught:
         types(Det(), shaped(*shape))
     assert str(caught.value) == f"shape {list(shape)} does not end in a square matrix"
+
+
+@pytest.mark.parametrize("inner", [5, 300, 600])
+@pytest.mark.parametrize("kinds", [("uint8", "int8"), ("uint8", "uint8"), ("int8", "int8")], ids=" ".join)
+def test_one_program_multiplies_bytes_of_any_number_of_rows(inner: int, kinds: tuple[str, str]) -> None:
+    rng = np.random.default_rng(inner)
+
+    def draw(kind: str, *shape: int) -> np.ndarray:
+        return np.asarray(rng.integers(np.iinfo(kind).min, np.iinfo(kind).max, shape, kind, endpoint=True))
+
+    b, zeros = draw(kinds[1], inner, 7), [draw(kind) for kind in kinds]
+    scales = [np.array(x, np.float32) for x in (0.02, 0.03, 9.0)]
+    rows = [draw(kinds[0], 2, n, inner) for n in (3, 7, 40)]
+    check_one_program(MatMulInteger(), [[a, b, *zeros] for a in rows], constants=(1, 2, 3))
+    check_one_program(MatMulInteger(), [[a, b, zeros[0], b[0]] for a in rows], constants=(1, 2, 3))
+    check_one_program(MatMulInteger(), [[a, draw(kinds[1], inner, a.shape[1]), *zeros] for a in rows])
+    cases = [[a, scales[0], zeros[0], b, scales[1], zeros[1], scales[2], zeros[0]] for a in rows]
+    check_one_program(QLinearMatMul(), cases, constants=range(1, 8))

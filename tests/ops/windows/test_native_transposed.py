@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 from lowering.looped import Case, check, draw
+from one_program import LENGTHS, check_one_program
 
 from whorl.ops.windows.transposed_convolution import Col2Im, ConvTranspose
 
@@ -50,3 +51,27 @@ def test_columns_become_images() -> None:
         return [draw(rng, (2, 18, 10), "float32"), np.array([5, 6]), np.array([3, 3])]
 
     check([Case(Col2Im(pads=(1, 1, 1, 1), dilations=(1, 2), strides=(1, 2)), make, (1, 2), ulps=ULPS)])
+
+
+@pytest.mark.parametrize(
+    ("op", "x", "w"),
+    [
+        (ConvTranspose(), (None, 6, None), (6, 2, 3)),
+        (ConvTranspose(strides=(2, 2)), (None, 3, None, None), (3, 4, 2, 2)),
+        (ConvTranspose(strides=(2, 2), pads=(1, 1, 1, 1)), (2, 3, None, None), (3, 4, 4, 4)),
+        (ConvTranspose(strides=(2, 3), pads=(1, 0, 0, 2), output_padding=(1, 2)), (1, 3, None, 5), (3, 4, 3, 3)),
+        (ConvTranspose(strides=(3,), dilations=(2,), group=2), (None, 4, None), (4, 3, 3)),
+        (ConvTranspose(strides=(2,), dilations=(2,), pads=(1, 1)), (None, 4, None), (4, 3, 3)),
+        (ConvTranspose(strides=(4,)), (None, 4, None), (4, 3, 2)),
+        (ConvTranspose(strides=(2, 2), auto_pad="SAME_UPPER"), (None, 3, None, None), (3, 2, 3, 3)),
+        (ConvTranspose(strides=(2, 2), auto_pad="SAME_LOWER", group=3), (None, 3, None, None), (3, 2, 3, 1)),
+        (ConvTranspose(strides=(2, 1, 2)), (1, 2, None, None, None), (2, 2, 2, 1, 3)),
+    ],
+    ids=str,
+)
+def test_one_program_serves_every_length(op: ConvTranspose, x: tuple[Any, ...], w: tuple[int, ...]) -> None:
+    rng = np.random.default_rng(0)
+    weights = [rng.standard_normal(shape).astype(np.float32) for shape in (w, (w[1] * op.group,))]
+    shapes = [[n + axis if length is None else length for axis, length in enumerate(x)] for n in LENGTHS[:3]]
+    cases = [[rng.standard_normal(shape).astype(np.float32), *weights] for shape in shapes]
+    check_one_program(op, cases, tolerance=1e-5, constants=(1, 2))

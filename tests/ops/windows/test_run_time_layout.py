@@ -15,7 +15,7 @@ import whorl
 from whorl.ir import dims
 from whorl.ir.native.view import View
 from whorl.kernels.plane.layout import PhaseSplit
-from whorl.ops.windows.convolution import Conv
+from whorl.ops.windows.convolution import Conv, ConvInteger, QLinearConv
 from whorl.ops.windows.geometry import windows_of
 from whorl.ops.windows.run_time_layout import AnySplit, is_split, layout_of, span_of
 from whorl.runtime.compiled.partition import CompiledSubgraph
@@ -106,3 +106,22 @@ def test_steps_after_a_convolution_are_fused_at_every_length() -> None:
     kernels = str(launch.graph.program)  # type: ignore[union-attr]
     assert not launch.graph.program.calls  # type: ignore[union-attr]
     assert "convolution_sum" in kernels
+
+
+BYTES = np.random.default_rng(2)
+
+
+def draw_bytes(dtype: str, *shape: int) -> np.ndarray:
+    limits = np.iinfo(dtype)
+    return np.asarray(BYTES.integers(limits.min, limits.max, shape, dtype, endpoint=True))
+
+
+@pytest.mark.parametrize("kinds", [("uint8", "int8"), ("uint8", "uint8"), ("int8", "int8")], ids=" ".join)
+@pytest.mark.parametrize("channels", [3, 70])
+def test_one_program_convolves_bytes_of_every_length(kinds: tuple[str, str], channels: int) -> None:
+    w, zeros = draw_bytes(kinds[1], 4, channels, 3, 2), [draw_bytes(kind) for kind in kinds]
+    scales = [np.array(x, np.float32) for x in (0.02, 0.03, 9.0)]
+    cases = [[draw_bytes(kinds[0], n, channels, n + 2, n + 3), w, *zeros] for n in LENGTHS[:3]]
+    check_one_program(ConvInteger(pads=(1, 0, 1, 2)), cases, constants=(1, 2, 3))
+    parts = [[x, scales[0], zeros[0], w, scales[1], zeros[1], scales[2], zeros[0]] for x, *_ in cases]
+    check_one_program(QLinearConv(strides=(2, 1)), parts, constants=range(1, 8))

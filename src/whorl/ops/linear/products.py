@@ -10,6 +10,7 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import (
     BY_NAME,
     FLOAT32,
@@ -38,7 +39,7 @@ from whorl.ops.core.base import (
     widen,
 )
 from whorl.ops.core.pieces import determinants, matmul
-from whorl.ops.core.writer import Writer, is_fixed, sizes_of
+from whorl.ops.core.writer import Writer, is_fixed
 from whorl.ops.elementwise.arithmetic import Clip, Div, Round
 from whorl.ops.linear.native_products import multiply_views
 from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, cast_view, lengths, transpose_view, widen_view
@@ -213,9 +214,14 @@ def _require(value: Value | None) -> Value:
 
 
 def _write_exact_product(write: Writer, a: Value, a_zero: Value | None, b: Value, b_zero: Value | None) -> Value:
-    """`_exact_product` as nodes: int32 sums of products in float32, each over so few terms that it is exact."""
-    inner = sizes_of(a)[-1]
+    """`_exact_product` as nodes: int32 sums of products in float32, each over so few terms that it is exact.
+
+    Where only the run knows how many terms there are, products of int32.
+    """
     pairs = [(a, None if _is_zero(a_zero) else a_zero, -1), (b, None if _is_zero(b_zero) else b_zero, -2)]
+    inner = _lengths(a)[-1]
+    if not isinstance(inner, int) or inner != _lengths(b)[-2:][0]:
+        return write.node(MatMul(), *(_centred(write, x, zero, axis, INT32) for x, zero, axis in pairs))
     most = _EXACT // math.prod(_largest(x, zero) for x, zero, _ in pairs)
     total: Value | None = None
     for start in range(0, inner, most):
@@ -227,6 +233,20 @@ def _write_exact_product(write: Writer, a: Value, a_zero: Value | None, b: Value
     return total
 
 
+def _has_exact_product(a: Value, a_zero: Value | None, b: Value, b_zero: Value | None) -> bool:
+    """Whether `_write_exact_product` has nodes for it: no operand is surely empty, and zero points are by lines."""
+    pairs = (a, a_zero), (b, b_zero)
+    lengths = [_lengths(value) for value in (a, b, a_zero, b_zero) if value is not None]
+    if not _lengths(a) or not _lengths(b) or any(isinstance(n, int) and n < 1 for each in lengths for n in each):
+        return False
+    return all(zero is None or is_fixed(zero) or len(_lengths(x)) > 1 for x, zero in pairs)
+
+
+def _lengths(value: Value) -> tuple[Dim, ...]:
+    shape = tensor(value).shape
+    return () if isinstance(shape, AnyShape) else shape
+
+
 def _largest(x: Value, zero: Value | None) -> int:
     """What a byte less its zero point is at most."""
     return 255 if zero is not None or tensor(x).dtype == BY_NAME["uint8"] else 128
@@ -234,12 +254,18 @@ def _largest(x: Value, zero: Value | None) -> int:
 
 def _centred_part(write: Writer, x: Value, zero: Value | None, axis: int, start: int, stop: int) -> Value:
     """An operand less its zero point as float32, from one index to another along the axis of the sum."""
-    line, axis = -3 - axis, max(0, len(sizes_of(x)) + axis)
-    whole = sizes_of(x)[axis] == stop - start
+    along = max(0, len(_lengths(x)) + axis)
+    whole = _lengths(x)[along] == stop - start
     if zero is None:
-        return write.cast(x if whole else write.slice(x, axis, start, stop), FLOAT32)
-    x = write.sub(write.cast(x, FLOAT32), _write_per_line(write, write.cast(zero, FLOAT32), line))
-    return x if whole else write.slice(x, axis, start, stop)
+        return write.cast(x if whole else write.slice(x, along, start, stop), FLOAT32)
+    x = _centred(write, x, zero, axis, FLOAT32)
+    return x if whole else write.slice(x, along, start, stop)
+
+
+def _centred(write: Writer, x: Value, zero: Value | None, axis: int, dtype: np.dtype) -> Value:
+    """An operand less its zero point, of which there may be one for each line along the axis of the sum."""
+    x = write.cast(x, dtype)
+    return x if zero is None else write.sub(x, _write_per_line(write, write.cast(zero, dtype), -3 - axis))
 
 
 def _is_zero(value: Value | None) -> bool:
@@ -249,8 +275,8 @@ def _is_zero(value: Value | None) -> bool:
 
 def _write_per_line(write: Writer, value: Value, axis: int) -> Value:
     """`_per_line` as nodes."""
-    shape = sizes_of(value)
-    if math.prod(shape) == 1:
+    shape = _lengths(value)
+    if dims.product(shape) == 1:
         return write.squeeze(value)
     return write.unsqueeze(value, 1) if len(shape) == 1 and axis == -2 else value
 
@@ -280,7 +306,7 @@ class MatMulInteger(Op, frozen=True):
 
     def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
         a, b, a_zero, b_zero = (*inputs, None, None)[:4]
-        if a is None or b is None or not is_fixed(*inputs):
+        if a is None or b is None or not _has_exact_product(a, a_zero, b, b_zero):
             return None
         write = Writer(build)
         return [_write_exact_product(write, a, a_zero, b, b_zero)]
@@ -337,9 +363,11 @@ class QLinearMatMul(Op, frozen=True):
         return np.clip(scaled + zero, float(limits.min), float(limits.max)).astype(dtype)
 
     def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
-        if not is_fixed(*inputs) or any(tensor(x).dtype not in _BYTES for x in (inputs[0], inputs[3], inputs[7]) if x):
-            return None
         write, (a, a_scale, a_zero, b, b_scale, b_zero, y_scale, y_zero) = Writer(build), map(_require, inputs)
+        if any(tensor(x).dtype not in _BYTES for x in (a, b, y_zero)) or not _has_exact_product(a, a_zero, b, b_zero):
+            return None
+        if not is_fixed(a_scale, b_scale, y_scale, y_zero):
+            return None
         wide = accumulator(tensor(a_scale).dtype)
         factors = [
             _write_per_line(write, write.cast(x, wide), n) for x, n in ((a_scale, -2), (b_scale, -1), (y_scale, -2))

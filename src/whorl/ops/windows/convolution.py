@@ -30,7 +30,6 @@ from whorl.ops.core.base import (
 from whorl.ops.native.index_maps import (
     broadcast_scalar,
     cast_view,
-    fixed_lengths,
     read_element,
     replace_at,
     require_lengths,
@@ -147,6 +146,8 @@ class Conv(Convolution, frozen=True):
 class ConvInteger(Convolution, frozen=True):
     """Conv of X - x_zero_point and W - w_zero_point, exact modulo 2^32. Source: ONNX ConvInteger-10."""
 
+    any_length = True
+
     def infer(self, x: Fact, w: Fact, x_zero: Fact | None = None, w_zero: Fact | None = None) -> TensorType:
         for value, zero in ((x, x_zero), (w, w_zero)):
             require_dtype(same_dtype(value, zero), BYTES)
@@ -160,7 +161,7 @@ class ConvInteger(Convolution, frozen=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, x_zero, w_zero = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
-        sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
+        sums = native_sums(self, k, x, w, x_zero, w_zero)
         return None if sums is None else [cast_view(k, cast_view(k, sums, INT64), INT32)]
 
 
@@ -169,6 +170,8 @@ class QLinearConv(Convolution, frozen=True):
 
     The scale and zero point of w are scalars or have an entry a feature. Source: ONNX QLinearConv-10.
     """
+
+    any_length = True
 
     def infer(
         self,
@@ -208,9 +211,13 @@ class QLinearConv(Convolution, frozen=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero), b = inputs[:8], inputs.optional(8)
-        sums = native_sums(self, k, x, w, x_zero, w_zero, outputs[0])
-        if sums is None or any(view.size != 1 for view in (x_scale, y_scale, y_zero)):
+        if any(view.size != 1 for view in (x_scale, y_scale, y_zero)) or not w_scale.is_fixed:
             return None
+        sums = native_sums(self, k, x, w, x_zero, w_zero)
+        if sums is None:
+            return None
+        if b is not None:
+            require_lengths(k, b.shape, w.shape[:1])
         first, last, zero = read_element(k, x_scale), read_element(k, y_scale), k.cast(read_element(k, y_zero), FLOAT32)
         limits = np.iinfo(y_zero.dtype)
         low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
@@ -259,19 +266,22 @@ def exact_sums(
 
 
 def native_sums(
-    op: Convolution, k: NativeBuilder, x: View, w: View, x_zero: View | None, w_zero: View | None, output: TensorType
+    op: Convolution, k: NativeBuilder, x: View, w: View, x_zero: View | None, w_zero: View | None
 ) -> View | None:
     """Native form of `exact_sums`: whole numbers, of a type that holds every partial sum. None where no kernel has it.
 
     As float32 where these are below 2^24, or as int32, the sum of such sums over parts of the channels; else float64.
     """
-    shape, each = fixed_lengths(output), math.prod(w.fixed_shape[2:]) * LARGEST_PRODUCT
+    if not w.is_fixed or not all(zero is None or zero.is_fixed for zero in (x_zero, w_zero)):
+        return None
+    x = op.of_channels(k, x, w.fixed_shape)
+    tracks, each = op.axes(x.shape, w.shape), math.prod(w.fixed_shape[2:]) * LARGEST_PRODUCT
+    shape = x.shape[0], w.shape[0], *(t.count for t in tracks)
     depth = max(1, ((1 << 24) - 1) // max(1, each))
     dtype = FLOAT32 if w.fixed_shape[1] <= depth or (op.group == 1 and each < 1 << 24) else FLOAT64
-    if not math.prod(shape) or not w.size:
+    if not dims.product(shape) or not w.size:
         return broadcast_scalar(k, k.const(0, dtype), shape)
-    tracks = op.tracks(x, w)
-    if not is_native(tracks, x.fixed_shape[1], dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
+    if not is_native(tracks, w.fixed_shape[1] * op.group, dtype.itemsize) or (x_zero is not None and x_zero.size != 1):
         return None
     numbers, weights = _differences(k, x, w, x_zero, w_zero, dtype)
     if dtype == FLOAT64 or w.fixed_shape[1] <= depth:
@@ -284,7 +294,7 @@ def native_sums(
         with k.nest(shape) as index:
             value = k.cast(sums.at(index), INT32)
             k.store(total, index, k.add(k.load(total, index), value) if first else value)
-    return k.view_of(total)
+    return k.view_of(total, shape)
 
 
 def _differences(

@@ -1,6 +1,7 @@
 """Native form of transposed convolution, on the views that a kernel builder `k` makes.
 
-It is one convolution of stride 1 for each phase of the result.
+It is one convolution of stride 1 for each phase of the result; where only the run knows the lengths, a single one that
+has the phases of a feature as features of its own.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from whorl.ir import dims
+from whorl.ir.dims import Dim
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer
 from whorl.ir.native.view import View, fixed
@@ -18,7 +21,16 @@ from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AXES, pad_channel_stride, tap_table
 from whorl.kernels.windows import WindowAxis, WindowGrid
 from whorl.ops.native.index_maps import broadcast_scalar, embed_array
-from whorl.ops.windows.native_convolution import FARTHEST, in_blocks_of, moved, windows_together
+from whorl.ops.windows.native_convolution import (
+    FARTHEST,
+    blocked,
+    convolution,
+    in_blocks_of,
+    is_native,
+    moved,
+    windows_together,
+)
+from whorl.ops.windows.run_time_layout import AnyAxis
 
 
 class _Phase(Struct, frozen=True):
@@ -54,6 +66,39 @@ class _Axis(Struct, frozen=True):
         """Elements of X that are laid out, from the lowest that is read on."""
         highest = max((s for phase in self.phases for s in phase.shifts), default=0)
         return max(phase.count for phase in self.phases) + highest - self.lowest
+
+
+class PhasedAxis(Struct, frozen=True):
+    """`stride` phases of an axis of X of any length; a tap t brings element i to i * stride - begin + t * dilation."""
+
+    length: Dim
+    size: Dim
+    kernel: int
+    stride: int
+    dilation: int
+    begin: int
+
+    def shift(self, phase: int, tap: int) -> int | None:
+        """The element of X, from o on, that a tap brings to element o of a phase; None where it brings none."""
+        distance = phase + self.begin - tap * self.dilation
+        return None if distance % self.stride else distance // self.stride
+
+    @property
+    def shifts(self) -> range:
+        """The shifts of all phases, 0 among them."""
+        each = [self.shift(phase, tap) for phase in range(self.stride) for tap in range(self.kernel)]
+        known = [0, *(n for n in each if n is not None)]
+        return range(min(known), max(known) + 1)
+
+    @property
+    def windows(self) -> AnyAxis:
+        """The windows over X that give all phases."""
+        shifts = self.shifts
+        return AnyAxis(self.length, len(shifts), 1, 1, -shifts.start, self.count(0))
+
+    def count(self, phase: int) -> Dim:
+        """The elements of a phase; the first one has the most."""
+        return dims.call("floor", self.size + (self.stride - 1 - phase), self.stride)
 
 
 class _Part(Struct, frozen=True):
@@ -106,6 +151,52 @@ def transposed_convolution(
             numbers = (each, inner, 0, together, reach, *counts, *lengths[1:])
             k.call("convolution", [*addresses, term_address, term_address], numbers)
     return _interleave(k, x, parts, axes, features, term, tracks)
+
+
+def transposed_at_run_time(
+    k: NativeBuilder, x: View, w: View, bias: View | None, axes: Sequence[PhasedAxis], group: int
+) -> View | None:
+    """As `transposed_convolution`, for X of lengths that only the run knows. None where no kernel computes it."""
+    tracks, strides = [axis.windows for axis in axes], [axis.stride for axis in axes]
+    if not is_native(tracks, fixed(x.shape[1]), x.dtype.itemsize):
+        return None
+    features, count = fixed(w.shape[1]) * group, math.prod(strides)
+    term = None if bias is None else k.materialise(bias)
+    spread = (
+        None
+        if term is None
+        else k.view(x.dtype, (features * count,), lambda at: term.at((k.div(at[0], k.const(count)),)), 1)
+    )
+    each = convolution(k, x, blocked(k, _filters_of_phases(k, w, axes, group), group), spread, tracks, features * count)
+    y = k.temporary(x.dtype, (x.shape[0], features, *(axis.size for axis in axes)))
+    for number, phases in enumerate(itertools.product(*map(range, strides))):
+        counts = [axis.count(phase) for axis, phase in zip(axes, phases, strict=True)]
+        with k.nest((x.shape[0], features, *counts)) as (n, m, *index):
+            spots = [k.add(k.mul(i, k.const(s)), k.const(p)) for i, s, p in zip(index, strides, phases, strict=True)]
+            value = each.at((n, k.add(k.mul(m, k.const(count)), k.const(number)), *index))
+            k.store(y, (n, m, *spots), value)
+    return k.view_of(y, (x.shape[0], features, *(axis.size for axis in axes)))
+
+
+def _filters_of_phases(k: NativeBuilder, w: View, axes: Sequence[PhasedAxis], group: int) -> View:
+    """W [C, M / group, kernel...] as filters [M * phases, C / group, shifts...], 0 where no tap has a shift."""
+    (channels, each), strides = w.fixed_shape[:2], [axis.stride for axis in axes]
+    depth, count = channels // group, math.prod(strides)
+    filters = k.temporary(w.dtype, (each * group * count, depth, *(len(axis.shifts) for axis in axes)))
+    taps = [*itertools.product(*(range(axis.kernel) for axis in axes))]
+    with k.nest(tuple(n for n in filters.shape if isinstance(n, int))) as index:
+        k.store(filters, index, k.const(0, w.dtype))
+    for number, phases in enumerate(itertools.product(*map(range, strides))):
+        for tap in taps:
+            shifts = [axis.shift(phase, t) for axis, phase, t in zip(axes, phases, tap, strict=True)]
+            if None in shifts:
+                continue
+            spot = [k.const(n - axis.shifts.start) for n, axis in zip(shifts, axes, strict=True) if n is not None]
+            with k.nest((group, each, depth)) as (g, m, c):
+                feature = k.add(k.mul(k.add(k.mul(g, k.const(each)), m), k.const(count)), k.const(number))
+                channel = k.add(k.mul(g, k.const(depth)), c)
+                k.store(filters, (feature, c, *spot), w.at((channel, m, *map(k.const, tap))))
+    return k.view_of(filters)
 
 
 def _part(k: NativeBuilder, x: View, w: View, axes: Sequence[_Axis], phases: tuple[_Phase, ...], group: int) -> _Part:

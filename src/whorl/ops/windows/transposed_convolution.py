@@ -34,13 +34,14 @@ from whorl.ops.native.index_maps import (
     broadcast_scalar,
     cast_view,
     fixed_lengths,
+    require_lengths,
     reshape_view,
     widen_view,
 )
 from whorl.ops.windows.convolution import COLUMN_LIMIT, Convolution, agreed_kernel, check_groups, with_bias
 from whorl.ops.windows.geometry import blocks, fold, per_axis, spatial_rank, split_padding, windows_of
 from whorl.ops.windows.native_convolution import biases_alone
-from whorl.ops.windows.native_transposed import transposed_convolution
+from whorl.ops.windows.native_transposed import PhasedAxis, transposed_at_run_time, transposed_convolution
 
 
 class ConvTranspose(Convolution, frozen=True):
@@ -50,6 +51,8 @@ class ConvTranspose(Convolution, frozen=True):
     elements, or as many as output_shape says; padding is then what is over, none where Y is longer than the sums.
     SAME means length * stride. 16-bit floats are summed in float32 and rounded once. Source: ONNX ConvTranspose-22.
     """
+
+    any_length = True
 
     output_padding: tuple[int, ...] | None = None
     output_shape: tuple[int, ...] | None = None
@@ -119,8 +122,13 @@ class ConvTranspose(Convolution, frozen=True):
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, b = inputs[0], inputs[1], inputs.optional(2)
-        shape, wide = fixed_lengths(outputs[0]), widen_view(k, x)
-        bias = None if b is None else widen_view(k, b)
+        if not w.is_fixed:
+            return None
+        wide, bias = widen_view(k, x), None if b is None else widen_view(k, b)
+        if not x.is_fixed:
+            y = self._lower_at_run_time(k, wide, widen_view(k, w), bias)
+            return None if y is None else [cast_view(k, y, x.dtype)]
+        shape = fixed_lengths(outputs[0])
         if not math.prod(shape) or not x.size or not w.size:
             return [cast_view(k, biases_alone(k, bias, wide.dtype, shape), x.dtype)]
         tracks = self.tracks(x, w)
@@ -128,6 +136,30 @@ class ConvTranspose(Convolution, frozen=True):
             return None
         y = transposed_convolution(k, wide, k.materialise_reread(widen_view(k, w)), bias, tracks, self.group)
         return None if y is None else [cast_view(k, y, x.dtype)]
+
+    def _lower_at_run_time(self, k: NativeBuilder, x: View, w: View, bias: View | None) -> View | None:
+        if not w.size or self.output_shape or len(w.shape) > 5:
+            return None
+        require_lengths(k, x.shape[1:2], w.shape[:1])
+        if bias is not None:
+            require_lengths(k, bias.shape, (w.fixed_shape[1] * self.group,))
+        windows = windows_of(self, w.fixed_shape[2:], self.auto_pad)
+        sizes = self.sizes(x.shape[2:], w.fixed_shape[2:])
+        axes: list[PhasedAxis] = []
+        rows = zip(x.shape[2:], sizes, self.reached(x.shape[2:], w.fixed_shape[2:]), strict=True)
+        for axis, (length, size, reached) in enumerate(rows):
+            begin, over = windows.padding(axis)[0], reached - size
+            if self.auto_pad.startswith("SAME"):
+                if not isinstance(over, int):
+                    return None
+                begin = split_padding(over, self.auto_pad)[0]
+            kernel, stride = w.fixed_shape[2 + axis], windows.strides[axis]
+            axes.append(PhasedAxis(length, size, kernel, stride, windows.dilations[axis], begin))
+        if math.prod(axis.stride * axis.kernel * len(axis.shifts) for axis in axes) > MOST_PHASES:
+            return None
+        channels = x.shape[:1] + w.shape[:1] + x.shape[2:]
+        x = k.view(x.dtype, channels, x.at, x.cost, k.flat(x))
+        return transposed_at_run_time(k, x, w, bias, axes, self.group)
 
 
 MOST_NESTS, MOST_PHASES = 1 << 10, 1 << 12
