@@ -3,7 +3,7 @@
 import pytest
 from passes.programs import Case, check, report_of
 
-from whorl.passes.rules import arithmetic, identities, movement, selection, sequences, spreading, weights
+from whorl.passes.rules import arithmetic, distances, identities, movement, selection, sequences, spreading, weights
 from whorl.passes.simplify import RULES
 
 CASES = {
@@ -63,7 +63,7 @@ def test_program_becomes_what_it_must(case: Case) -> None:
 
 
 def test_every_rule_of_every_file_is_applied():
-    files = (arithmetic, identities, movement, selection, sequences, spreading, weights)
+    files = (arithmetic, distances, identities, movement, selection, sequences, spreading, weights)
     assert {rule.name for rule in RULES} == {rule.name for file in files for rule in file.RULES}
 
 

@@ -30,6 +30,7 @@ def deloop(
     max_iterations: int = MAX_ITERATIONS,
     dims: Mapping[str, int] | None = None,
     inputs: Mapping[str, Any] | None = None,
+    exact: bool = False,
     timeout: float | None = None,
     options: LoadOptions | None = None,
     **keywords: Unpack[LoadKeywords],
@@ -44,11 +45,15 @@ def deloop(
     `dims` fixes named dims of the inputs, `inputs` the values of inputs, such as a trip count, and so the loops that
     these bound. What a loop or branch would not compute must not fail where it is computed now: an index that could be
     outside, or a divisor that could be 0, keeps it.
+
+    Every bit stays, but for the order in which products of matrices sum, and but for squared distances of the rows of
+    two matrices: they become a matrix product, whose error is at most d + 4 units of rounding of the squared lengths of
+    the rows, for d columns. `exact` keeps the differences.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
     reading = options_of(options, keywords)
-    return call_within(timeout, "delooping", _deloop, source, reading, max_iterations, dims or {}, inputs or {})
+    return call_within(timeout, "delooping", _deloop, source, reading, max_iterations, dims or {}, inputs or {}, exact)
 
 
 def _deloop(
@@ -57,7 +62,9 @@ def _deloop(
     max_iterations: int,
     dims: Mapping[str, int],
     inputs: Mapping[str, Any],
+    exact: bool,
 ) -> Module:
+    chosen = PassOptions(distances=not exact)
     module = optimize(source, options=options)
     if dims or inputs:
         types = {value.name: value.type for value in module.main.arguments}
@@ -66,13 +73,13 @@ def _deloop(
         }
         module = fix_inputs(module, dims, values)
         pipeline.optimize(module)
-    recurrent = vectorize_control_flow(module, Context(module, PassOptions()))
-    pipeline.optimize(module)
+    recurrent = vectorize_control_flow(module, Context(module, chosen))
+    pipeline.optimize(module, chosen)
     remaining = unroll_control_flow(module, Context(module, PassOptions()), max_iterations)
     if remaining:
         reasons = "\n  ".join(_reason(where, str(why), recurrent.get(where)) for where, why in remaining.items())
         raise DeloopError(f"control flow remains:\n  {reasons}", fix=_fix(remedy_of(module, remaining)))
-    pipeline.optimize(module)
+    pipeline.optimize(module, chosen)
     return module
 
 

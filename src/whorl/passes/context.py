@@ -25,7 +25,8 @@ class PassOptions(Struct, frozen=True):
     `limit`: edits after which to stop. `max_iterations`, `max_seconds`, `max_bytes`: what evaluating one loop may
     take. `verify`: check the module before and after every pass. `poison`: overwrite buffers that no constant uses
     any more, to find who reads them. `keep_errors`: what fails at run time still fails at the same node of the same
-    region. `hoisted_bytes`: what is computed before one loop may take so much memory while it runs.
+    region. `hoisted_bytes`: what is computed before one loop may take so much memory while it runs. `distances`:
+    squared distances of the rows of matrices may become a matrix product, as they do with `fast_math`.
     """
 
     fast_math: bool = False
@@ -42,6 +43,7 @@ class PassOptions(Struct, frozen=True):
     hoisted_bytes: int = 1 << 26
     verify: bool = False
     poison: bool = False
+    distances: bool = False
 
 
 class Context(Struct, dict=True):

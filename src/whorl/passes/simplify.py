@@ -10,12 +10,13 @@ from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.passes.fold_constants import fold_node
 from whorl.passes.rewriting import apply_rules
-from whorl.passes.rules import arithmetic, identities, movement, selection, sequences, spreading, weights
+from whorl.passes.rules import arithmetic, distances, identities, movement, selection, sequences, spreading, weights
 from whorl.passes.rules.pattern import AnyRule, RuleSet
 
 RULES: tuple[AnyRule, ...] = (
     *identities.RULES,
     *arithmetic.RULES,
+    *distances.RULES,
     *movement.RULES,
     *selection.RULES,
     *sequences.RULES,

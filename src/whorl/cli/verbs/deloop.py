@@ -31,6 +31,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"copies of a body that may be made (default {MAX_ITERATIONS})",
     )
     parser.add_argument(
+        "--exact",
+        action="store_true",
+        help="keep the bits of squared distances, which a matrix product rounds otherwise",
+    )
+    parser.add_argument(
         "--dim", action="append", default=[], metavar="NAME=SIZE", help="fix the length of a named dim of the inputs"
     )
     parser.add_argument(
@@ -50,6 +55,7 @@ def execute(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         max_iterations=arguments.max_iterations,
         dims=dims_of(arguments.dim),
+        exact=arguments.exact,
         timeout=arguments.timeout,
         options=load_options(arguments),
     )

@@ -21,6 +21,7 @@ from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 from whorl.ops.reduce.cumulative import CumSum
 from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMin, ReduceSum
 from whorl.ops.sequence.sequences import SplitToSequence
+from whorl.passes.rules.conditions import elements as elements_of
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align
 from whorl.passes.vectorize.stacks import Stacks
@@ -36,13 +37,25 @@ class Recurrence(Struct):
         """The value before each iteration and after the last. Errors: CannotVectorize."""
         raise CannotVectorize("no op gives all of its values")
 
+    def before(self, stacks: Stacks, first: Value) -> Value:
+        """The value before each iteration. Errors: CannotVectorize."""
+        return stacks.first(self.table(stacks, first), stacks.count)
+
+    def after(self, stacks: Stacks, first: Value) -> Value:
+        """The value after each iteration. Errors: CannotVectorize."""
+        return stacks.without_first(self.table(stacks, first))
+
     def final(self, stacks: Stacks, first: Value) -> Value:
         """The value after the last iteration."""
         return stacks.at(self.table(stacks, first), -1)
 
 
 class Sum(Recurrence):
-    """state + term, in the order of the iterations unless sums may be regrouped."""
+    """state + term, in the order of the iterations unless sums may be regrouped.
+
+    The sum of floats begins with the first value, but for 0: no sum that begins with 0 is -0, so that adding 0 to a sum
+    without it gives the same.
+    """
 
     terms: list[Batched]
     regroups: bool
@@ -59,9 +72,27 @@ class Sum(Recurrence):
         rows = stacks.after(first, self._rows(stacks, first))
         return stacks.build.add(CumSum(), rows, stacks.build.constant(np.array(0, np.int64)), name=self.state.name)
 
+    def before(self, stacks: Stacks, first: Value) -> Value:
+        return self._totals(stacks, first, CumSum(exclusive=1)) or super().before(stacks, first)
+
+    def after(self, stacks: Stacks, first: Value) -> Value:
+        return self._totals(stacks, first, CumSum()) or super().after(stacks, first)
+
+    def _totals(self, stacks: Stacks, first: Value, op: CumSum) -> Value | None:
+        """The sums of the terms, and the first value; None where order forbids that, or it takes longer."""
+        build = stacks.build
+        if not is_zero(first) and not (self.regroups and Batched(first, is_mapped=False).rank == 0):
+            return None
+        totals = build.add(op, self._rows(stacks, first), build.constant(np.array(0, np.int64)), name=self.state.name)
+        dtype = tensor_type(first).dtype
+        if is_zero(first):
+            return build.add(Add(), totals, build.constant(np.zeros((), dtype)), name=self.state.name)
+        return build.add(Add(), totals, first, name=self.state.name)
+
     def final(self, stacks: Stacks, first: Value) -> Value:
         if not self.regroups:
-            return super().final(stacks, first)
+            after = self._totals(stacks, first, CumSum())
+            return super().final(stacks, first) if after is None else stacks.last(first, after)
         build = stacks.build
         total = build.add(ReduceSum(keepdims=0), self._rows(stacks, first), build.int64(0), name=self.state.name)
         return build.add(Add(), first, total, name=self.state.name)
@@ -184,3 +215,9 @@ class Beaten(Recurrence):
             first = build.add(Where(), build.add(IsNaN(), first), best, first, name=first.name)
             rows = build.add(Where(), build.add(IsNaN(), rows), worst, rows, name=rows.name)
         return stacks.after(first, rows)
+
+
+def is_zero(value: Value) -> bool:
+    """Whether a value is a constant of zeros, none of them -0."""
+    elements = elements_of(value)
+    return elements is not None and not np.any(elements) and not np.any(np.signbit(elements))

@@ -95,25 +95,31 @@ class _Vectorized:
         form = recurrence_of(Chain(state, self.values, self.build, self.regroups, others), result, first)
         if form is None:
             return False
+        read = self._read(k, form)
+        known: dict[Value, Batched] = {}
         try:
-            if not self._is_read(k, form):
+            if result in read:
+                known[result] = Batched(form.after(self.stacks, first))
+                self.final[k] = self.stacks.last(first, known[result].value)
+            else:
                 self.final[k] = form.final(self.stacks, first)
-                self.pending = [node for node in self.pending if node not in form.nodes]
-                return True
-            table = form.table(self.stacks, first)
+            if read - {result}:
+                known[state] = Batched(form.before(self.stacks, first))
         except CannotVectorize:
             del self.build.region.nodes[before:]
+            self.final.pop(k, None)
             return False
-        self.final[k] = self.stacks.at(table, -1)
-        self.values[state] = Batched(self.stacks.first(table, self.stacks.count))
+        self.values |= known
+        if state not in known:
+            self.pending = [node for node in self.pending if node not in form.nodes]
         return True
 
-    def _is_read(self, k: int, form: Recurrence) -> bool:
-        """Whether the body reads a carried value for more than its update, or gives what is on the way to that."""
-        own = {form.state, *(value for node in form.nodes for value in node.outputs)} - self.values.keys()
-        if any(value in own for node in self.pending if node not in form.nodes for value in node.inputs):
-            return True
-        return any(value in own for n, value in enumerate(self.body.results) if n != 1 + k)
+    def _read(self, k: int, form: Recurrence) -> set[Value | None]:
+        """The carried value, and those on the way to its update, that the body reads for something else, or gives."""
+        own: set[Value | None] = {form.state, *(value for node in form.nodes for value in node.outputs)}
+        read = {value for node in self.pending if node not in form.nodes for value in node.inputs}
+        read.update(value for n, value in enumerate(self.body.results) if n != 1 + k)
+        return (own & read) - self.values.keys()
 
     # ---- what the loop gives ---------------------------------------------------------------------------------
 

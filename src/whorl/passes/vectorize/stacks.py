@@ -36,6 +36,10 @@ LAST = np.iinfo(np.int64).min
 """Where a slice ends that goes backwards to the first element."""
 
 
+FAR = np.iinfo(np.int64).max
+"""Where a slice ends that goes to the last element."""
+
+
 class Stacks:
     """Adds the nodes for the iterations of one loop; `count` is their number, a vector of one."""
 
@@ -127,6 +131,11 @@ class Stacks:
         """The first rows, so many."""
         return self.build.add(Slice(), rows, self.build.int64(0), count, self.build.int64(0), name=rows.name)
 
+    def without_first(self, rows: Value) -> Value:
+        """All rows but the first."""
+        numbers = (self.build.int64(n) for n in (1, FAR, 0))
+        return self.build.add(Slice(), rows, *numbers, name=rows.name)
+
     def reversed(self, value: Value, axis: int) -> Value:
         """The value with the order along an axis turned round."""
         numbers = (self.build.int64(n) for n in (-1, LAST, axis, -1))
@@ -145,7 +154,7 @@ class Stacks:
         """The last row, or another value where there is none."""
         if self.is_some:
             return self.at(rows, -1)
-        numbers = (self.build.int64(n) for n in (-1, 1 << 62, 0))
+        numbers = (self.build.int64(n) for n in (-1, FAR, 0))
         return self.at(self.after(first, self.build.add(Slice(), rows, *numbers, name=rows.name)), -1)
 
     def flags(self, mask: Batched) -> Value:
