@@ -59,10 +59,10 @@ def test_error_is_within_what_the_rule_says(square, left, right, op, near):
     ],
     ids=str,
 )
-def test_what_is_no_distance_of_rows_from_rows_stays(other):
+def test_what_is_no_distance_of_rows_from_rows_remains(other):
     better = optimized(program(**other), distances=True)
     assert "MatMul" not in [node.op.name for node in better.nodes()]
 
 
-def test_bits_are_kept_unless_that_is_allowed():
+def test_bits_remain_unless_they_may_change():
     assert "MatMul" not in [node.op.name for node in optimized(program()).nodes()]
