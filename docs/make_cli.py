@@ -50,7 +50,7 @@ A line for each stretch of nodes that ran as one program, and for each node betw
 native      Neg 'a' to Abs 'c' (3 nodes)
 native      Loop 'roll' (4 nodes)
   calls back for Det 'det': no native form for their types and shapes
-interpreted Unique 'once': Unique has no native form
+interpreted HannWindow 'once': HannWindow has no native form
 interpreted Loop 'text' (3 nodes): carried value 's' is string
     interpreted Identity 'on': it ran too seldom to be worth compiling
     interpreted Identity 't': 's' is string[2]

@@ -142,6 +142,11 @@ def selections() -> Iterator[Form]:
     yield form("Compress", "N M", o("bool", "N*M"), to="?", kind=MOVE)
     yield form("NonZero", "N M", to="2 ?")
     yield form("NonZero", "N", to="1 ?")
+    for order in (0, 1):
+        yield form("Unique", "N M", to=("?", "?", "N*M", "?"), sorted=order)
+        yield form("Unique", x("N", "tame"), to=("?", "?", "N", "?"), sorted=order)
+        yield form("Unique", x("N M", "tame"), to=("? M", "?", "N", "?"), axis=0, sorted=order)
+        yield form("Unique", x("N 2 M", "tame"), to=("N ? M", "?", "2", "?"), axis=-2, sorted=order)
     for axis in (-1, 0):
         dims = "N M 5" if axis else "5 N M"
         yield form("OneHot", o("int64", "N M", "tame"), number(5), "2", to=dims, axis=axis)

@@ -194,7 +194,7 @@ MIXED = model("""
             [det] d = Det(h)
             h2 = Add(h, d)
         }>
-        [once] u = Unique(y)
+        [once] u = HannWindow(steps)
         [text] q = Loop (steps, "", names) <body = same (int64 i, bool go, string[2] s) => (bool on, string[2] t) {
             on = Identity(go)
             t = StringNormalizer <case_change_action="UPPER"> (s)
@@ -215,7 +215,7 @@ input   names: string[2]
 native      Neg 'a' to Abs 'c' (3 nodes)
 native      Loop 'roll' (4 nodes)
   calls back for Det 'det': no native form for their types and shapes
-interpreted Unique 'once': Unique has no native form
+interpreted HannWindow 'once': HannWindow has no native form
 interpreted Loop 'text' (3 nodes): StringNormalizer reads what strings say
     interpreted Identity 'on': it ran too seldom to be worth compiling
     interpreted StringNormalizer 't': 's' is string[2]

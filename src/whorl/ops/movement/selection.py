@@ -19,6 +19,7 @@ from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import known_dims, normal_axis, one_element, snapshot
 from whorl.ops.movement.lengths import interval_of_counts
 from whorl.ops.movement.native_selection import select_best
+from whorl.ops.movement.native_unique import find_unique
 from whorl.ops.movement.rearranging import Rearranging, integer_input, require_memory, run_axis, vector_length, zero_of
 from whorl.ops.native.index_maps import (
     as_length,
@@ -180,6 +181,8 @@ class Unique(Op, frozen=True):
     NaNs are equal to each other and above all numbers. Source: ONNX Unique-28.
     """
 
+    any_length = True
+
     axis: int | None = None
     sorted: int = 1
 
@@ -208,6 +211,12 @@ class Unique(Op, frozen=True):
             order = np.argsort(first, kind="stable")
             first, counts, inverse = first[order], counts[order], np.argsort(order)[inverse]
         return np.take(x, first, axis), *(a.astype(np.int64) for a in (first, inverse, counts))
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        x = inputs[0]
+        if self.axis is None:
+            return find_unique(k, reshape_view(k, x, (x.size,)), 0, bool(self.sorted))
+        return find_unique(k, x, self.axis % len(x.shape), bool(self.sorted))
 
     def numbered(self, inputs: Sequence[Fact | None], number: Callable[[str], int]) -> Op | None:
         return None if self.sorted else self

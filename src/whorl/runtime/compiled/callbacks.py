@@ -1,7 +1,7 @@
 """Callbacks: ops without a native form, run by the runtime on the memory of a program.
 
-Where only the run knows the lengths of their results, these are written back, so that a loop with a Unique in it is one
-program still.
+Where only the run knows the lengths of their results, these are written back, so that a loop with such an op in it is
+one program still.
 """
 
 from __future__ import annotations
