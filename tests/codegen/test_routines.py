@@ -13,7 +13,7 @@ from whorl.llvm.module import Machine, Module
 
 MACHINE = Machine(32, True)
 X = Buffer("x", FLOAT32, (1 << 20,))
-PRODUCT = Call("packed_matmul", [(X, (index_const(0),))] * 4, (100, 8, 32, 32))
+PRODUCT = Call("packed_matmul", [(X, (index_const(0),))] * 3, (100, 8, 32, 32))
 
 
 def test_programs_share_the_text_of_a_routine() -> None:

@@ -119,7 +119,7 @@ def test_program_that_runs_to_a_chosen_iteration_polls_only_in_long_ones():
 def test_large_kernel_polls_by_itself_and_a_small_one_does_not():
     a = Buffer("a", FLOAT32, (1 << 24,))
     for rows, expected in ((12, False), (12_000, True)):
-        call = Call("packed_matmul", [(a, (index_const(0),))] * 4, (rows, 1000, 1000, 32))
+        call = Call("packed_matmul", [(a, (index_const(0),))] * 3, (rows, 1000, 1000, 32))
         insert_polls(Program([], [a], [], [call]))
         assert call.polls == expected
 

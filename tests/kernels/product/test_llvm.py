@@ -18,7 +18,7 @@ def multiplied(a: np.ndarray, b: np.ndarray, kernel: str, width: int = 32, targe
     (rows, inner), columns = a.shape, b.shape[1]
     result = np.full(rows * columns, np.nan, a.dtype)
     if kernel == "packed_matmul":
-        arrays = [result, np.zeros(a.size, a.dtype), a.reshape(-1), pack_matrix(b, width).reshape(-1)]
+        arrays = [result, a.reshape(-1), pack_matrix(b, width).reshape(-1)]
         run_kernel(kernel, arrays, (rows, inner, columns, width), target)
     else:
         run_kernel(kernel, [result, a.reshape(-1), b.reshape(-1)], (inner, columns), target)

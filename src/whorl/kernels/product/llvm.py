@@ -33,7 +33,7 @@ from whorl.kernels.machine import (
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.narrow import half_to_float
-from whorl.llvm.routine import PARTS, Routine
+from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
 from whorl.llvm.vectors import Vectors, prefetch, vectors_of
 
@@ -147,7 +147,7 @@ def row_blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
 
 
 def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    """pack rows into scratch; for panels: for blocks of rows: tile. The rows may be ANY."""
+    """for panels: for blocks of rows: tile. The rows may be ANY."""
     rows, inner, columns, width = numbers
     v, stored = vectors_of(dtypes[0], module.machine), dtypes[-1]
     tile = _Tile(v, stored, width)
@@ -163,8 +163,6 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     count = sum(number for _, _, number in known_blocks)
     by_columns = None if rows == 1 else _shares_columns(f, tile, count)
     blocks = list(_shared_blocks(f, known_blocks, by_columns))
-    for block in blocks if rows > 1 else ():
-        _pack_rows(f, v, block)
     columns = f.argument("columns")
     start, stop = _columns_of(f, columns, panels * width)
     if by_columns is not None:
@@ -183,7 +181,7 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
 def _shares_columns(f: Routine, tile: _Tile, blocks: Index | int) -> Value:
     """Whether parts are columns, not rows: where there are few blocks of rows, or the matrix is to be read but once.
 
-    Then every part has copies of all rows: the same bytes, in the same memory.
+    Then every part reads all rows.
     """
     inner, columns = f.indices("inner", "columns")
     is_large = inner * columns > NEAR_MATRIX_BYTES // tile.stored.itemsize
@@ -203,13 +201,11 @@ def _shared_blocks(f: Routine, blocks: Sequence[tuple[int, int, int]], all_if: V
 
 
 def _packed_matmul(module: Module, name: str) -> Routine:
-    return Routine(
-        module, name, ["_c", "_s", "a", "b"], ["rows", "inner", "columns", "width"], polls=True, divides=True
-    )
+    return Routine(module, name, ["_c", "a", "b"], ["rows", "inner", "columns", "width"], polls=True, divides=True)
 
 
 def _define_for_any_rows(module: Module, tile: _Tile) -> str:
-    """for blocks of rows that fit scratch: for panels: tiles of six rows, then of each lower height that is left."""
+    """for blocks of rows that stay near: for panels: tiles of six rows, then of each lower height that is left."""
     name = f"@whorl.packed_matmul.{tile.suffix}.any.{tile.panel_width}"
     if name in module:
         return name
@@ -217,21 +213,17 @@ def _define_for_any_rows(module: Module, tile: _Tile) -> str:
     v, width, sums = tile.v, tile.panel_width, 2 * TILE_ROWS[module.machine.vector_bytes]
     rows, inner, columns = f.indices("rows", "inner", "columns")
     blocks = (rows + (ANY_ROWS[0] - 1)) // ANY_ROWS[0]
-    by_columns = _shares_columns(f, tile, blocks) & (rows <= BLOCK_ROWS * PARTS)
+    by_columns = _shares_columns(f, tile, blocks)
     first, end = f.share(blocks)
     first, end = first * ANY_ROWS[0], f.least(end * ANY_ROWS[0], rows)
-    own_rows = f.least(first, f.argument("first_part") * BLOCK_ROWS)
     first, end = f.choose(by_columns, f.index(0), first), f.choose(by_columns, rows, end)
     left_column, right_column = _columns_of(f, columns, width)
     left_column = f.choose(by_columns, left_column, f.index(0))
     right_column = f.choose(by_columns, right_column, columns)
     with f.loop(first, end, BLOCK_ROWS) as start:
         count = f.least(end - start, BLOCK_ROWS)
-        packed = v.offset(f, f["s"], f.choose(by_columns, start, own_rows) * inner)
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
         blocks = list(_heights(f, count))
-        for block in blocks:
-            _pack_rows(f, v, block, a, packed)
         with f.loop(left_column, right_column, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
             for blocks_of in blocks:
@@ -245,7 +237,7 @@ def _define_for_any_rows(module: Module, tile: _Tile) -> str:
                     with f.loop(0, f.least(left, width), part.columns) as inside:
                         target = v.offset(f, c, row * columns + j + inside)
                         source = f.offset(panel, tile.stored_type, inside)
-                        factors = v.offset(f, packed, row * inner)
+                        factors = v.offset(f, a, row * inner)
                         f.run(part.name, target, factors, source, inner, columns, left - inside)
     f.end()
     return name
@@ -260,23 +252,6 @@ def _heights(f: Routine, count: Index) -> Iterator[_Blocks]:
         first = first + blocks * height
 
 
-def _pack_rows(
-    f: Routine, v: Vectors, blocks: _Blocks, source: Value | None = None, packed: Value | None = None
-) -> None:
-    """Copy blocks of rows, so that the elements of one k lie side by side."""
-    inner, height = f.argument("inner"), blocks.height
-    with f.loop(blocks.start, blocks.stop) as block:
-        f.poll(inner * height)
-        row = block * height + blocks.first
-        block_source = v.offset(f, f["a"] if source is None else source, row * inner)
-        target = v.offset(f, f["s"] if packed is None else packed, row * inner)
-        rows = [v.offset(f, block_source, inner * r) for r in range(height)]
-        with f.loop(0, inner) as k:
-            side = v.offset(f, target, k * height)
-            for r in range(height):
-                f.store(f.load(v.scalar, v.offset(f, rows[r], k), v.size), v.offset(f, side, r), v.size)
-
-
 def _multiply_tiles(
     f: Routine,
     like: _Tile,
@@ -286,7 +261,6 @@ def _multiply_tiles(
     """All rows by a range of columns, tile by tile."""
     v, stored = like.v, like.stored_type
     inner, all_columns = f.indices("inner", "columns")
-    packed = f["a"] if groups[0].height == 1 else f["s"]
     with f.loop(*columns, like.columns) as j:
         inside = j & (like.panel_width - 1)
         panel = f.offset(f.offset(f["b"], stored, (j - inside) * inner), stored, inside)
@@ -299,11 +273,11 @@ def _multiply_tiles(
                 f.poll(inner * (height * tile.columns) // LANES)
                 row = block * height + blocks.first
                 first_sum = v.offset(f, f["c"], row * all_columns + j)
-                f.run(tile.name, first_sum, v.offset(f, packed, row * inner), panel, inner, all_columns, left)
+                f.run(tile.name, first_sum, v.offset(f, f["a"], row * inner), panel, inner, all_columns, left)
 
 
 def _define_tile(module: Module, tile: _Tile) -> None:
-    """c[rows, columns] = the sum over k of a[k, rows] by b[k, columns], all sums in registers."""
+    """c[rows, columns] = the sum over k of a[rows, k] by b[k, columns], all sums in registers."""
     if tile.name in module:
         return
     v, stored, width = tile.v, tile.stored_type, tile.panel_width
@@ -312,8 +286,9 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     zero = v.constant(f, 0.0)
     sums = [[f.variable(zero) for _ in range(tile.vectors * tile.panels)] for _ in range(tile.rows)]
     ahead = PREFETCH_BYTES if tile.rows <= FEW_ROWS else AHEAD_BYTES
+    rows = [v.offset(f, f["a"], inner * r) for r in range(tile.rows)]
     with f.loop(0, inner) as k:
-        a, b = v.offset(f, f["a"], k * tile.rows), f.offset(f["b"], stored, k * width)
+        b = f.offset(f["b"], stored, k * width)
         starts = [b if p == 0 else f.offset(b, stored, inner * (p * width)) for p in range(tile.panels)]
         row = [_load_wide(f, tile, f.offset(s, stored, n * v.lanes)) for s in starts for n in range(tile.vectors)]
         if tile.panels == 1:
@@ -321,7 +296,7 @@ def _define_tile(module: Module, tile: _Tile) -> None:
             for line in range(0, tile.vectors * v.lanes * tile.stored.itemsize, CACHE_LINE):
                 prefetch(f, f.offset(next_lines, "i8", line))
         for r in range(tile.rows):
-            factor = v.load_splat(f, v.offset(f, a, r))
+            factor = v.load_splat(f, v.offset(f, rows[r], k))
             for slot, column in zip(sums[r], row, strict=True):
                 f.store(f.muladd(factor, column, f.load(v.type, slot)), slot)
     whole = left >= tile.columns

@@ -13,12 +13,8 @@ import numpy as np
 
 from whorl.ir.dtypes import BY_NAME
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
-from whorl.kernels.machine import BLOCK_ROWS
 from whorl.kernels.product.layout import packed_shape, unpack_matrix
-from whorl.llvm.routine import PARTS
 
-MOST_PACKED_ROWS = PARTS * BLOCK_ROWS
-"""Rows of which scratch memory has copies at once: a block in each part of a product."""
 _AT_ONCE = 64
 """Products of two numbers that are taken in the time of one statement."""
 NARROW = frozenset(BY_NAME[name] for name in ("float16", "bfloat16", "int8", "uint8"))
@@ -37,20 +33,18 @@ def vector_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
 
 
 def multiply_packed(arrays: Arrays, numbers: Numbers) -> None:
-    """C[M, N] = A[M, K] @ B with B as packed weights; numbers M, K, N, width. After C comes scratch for a block of A
-    in each of the parts.
+    """C[M, N] = A[M, K] @ B with B as packed weights; numbers M, K, N, width.
 
     B is of the element type of A, or for float32 one of NARROW.
     """
-    (c, _, a, b), (rows, inner, columns, width) = arrays, numbers
+    (c, a, b), (rows, inner, columns, width) = arrays, numbers
     matrix = unpack_matrix(b.reshape(packed_shape(inner, columns, width)), columns).astype(a.dtype)
     c.reshape(rows, columns)[...] = a.reshape(rows, inner) @ matrix
 
 
 def packed_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     rows, inner, columns, width = numbers
-    block = min(rows, MOST_PACKED_ROWS) * inner
-    return rows * columns, block, rows * inner, math.prod(packed_shape(inner, columns, width))
+    return rows * columns, rows * inner, math.prod(packed_shape(inner, columns, width))
 
 
 def count_steps(numbers: Numbers) -> int:
@@ -64,10 +58,10 @@ def estimate_work(numbers: Numbers) -> int:
 
 VECTOR_MATMUL = Meaning(1, vector_extents, multiply_vector, work=estimate_work, steps=count_steps, factors=(0, 1))
 PACKED_MATMUL = Meaning(
-    2,
+    1,
     packed_extents,
     multiply_packed,
-    narrow={3: NARROW},
+    narrow={2: NARROW},
     work=estimate_work,
     steps=count_steps,
     factors=(0, 1, 2),

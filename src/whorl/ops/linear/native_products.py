@@ -14,7 +14,6 @@ from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, View
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import panel_width
-from whorl.kernels.product.meaning import MOST_PACKED_ROWS
 from whorl.ops.native.index_maps import (
     all_fixed,
     broadcast_scalar,
@@ -35,7 +34,7 @@ _NARROW_COLUMNS = 4
 _TILE = 12
 """Rows that keep the registers of the widest machines busy."""
 _LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
-"""Bounds of the rows of a block, and of the memory that a copy of them takes."""
+"""Bounds of the rows of a block, and of the memory that they take."""
 
 
 def multiply_views(k: NativeBuilder, a: View, b: View, panels: View | None = None) -> View:
@@ -126,12 +125,11 @@ def _multiply(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index,
     packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
     height = block_rows(rows, inner, a.dtype)
     whole, rest = divmod(rows, height)
-    scratch = k.temporary(a.dtype, (height, inner)), (k.const(0), k.const(0))
 
     def multiply(row: Expr, count: int) -> None:
         left = (source, (*first[:-1], k.add(first[-1], k.mul(row, k.const(inner)))))
         target = (result, (*prefix, row, k.const(0)))
-        k.call("packed_matmul", [target, scratch, left, packed], (count, inner, columns, width))
+        k.call("packed_matmul", [target, left, packed], (count, inner, columns, width))
 
     with k.loop(whole) as block:
         multiply(k.mul(block, k.const(height)), height)
@@ -156,11 +154,9 @@ def _multiply_at_run_time(
         return k.call("vector_matmul", [(result, (*prefix, k.const(0), k.const(0))), source, matrix], lengths)
     width = panel_width(1, a.dtype) if panels is None else panels.fixed_shape[2]
     packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
-    packed_rows = dims.call("min", rows, MOST_PACKED_ROWS)
-    scratch = k.temporary(a.dtype, (packed_rows, inner)), (k.const(0), k.const(0))
     target = (result, (*prefix, k.const(0), k.const(0)))
     lengths = (as_number(k, rows), as_number(k, inner), as_number(k, columns), width)
-    return k.call("packed_matmul", [target, scratch, source, packed], lengths)
+    return k.call("packed_matmul", [target, source, packed], lengths)
 
 
 def as_number(k: NativeBuilder, length: Dim) -> int | Expr:
@@ -169,7 +165,7 @@ def as_number(k: NativeBuilder, length: Dim) -> int | Expr:
 
 
 def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
-    """How many rows to multiply together: all, or so many that their copy fits the cache, in blocks about equal."""
+    """How many rows to multiply together: all, or so many that they stay in the cache, in blocks about equal."""
     most = max(_LEAST_BLOCK, min(_MOST_BLOCK, _NEAR_BYTES // (inner * dtype.itemsize) // _TILE * _TILE))
     if rows <= most:
         return rows

@@ -162,8 +162,7 @@ def _rows_product(
         left[:count] = rows.reshape(count, inner)
         left[count:] = 0
     result = memory.array(("product", number), (blocks * block, columns), rows.dtype)
-    scratch = memory.array(("rows", number), (block, inner), rows.dtype)
-    arrays = (result, scratch, left, panels)
+    arrays = (result, left, panels)
     context = RunContext()
     context.set_check(budget.check)
     cells = np.array([blocks, *map(address, arrays), context.address], np.int64)
@@ -191,17 +190,15 @@ def _multiplier(
     """Code that multiplies any number of blocks of rows by a matrix in panels, and its entry."""
     count, block = Var(INT64, "count", False), Var(INT64, "block", False)
     result, left = Buffer("result", dtype, (None, rows, columns)), Buffer("left", dtype, (None, rows, inner))
-    scratch = Buffer("rows", dtype, (rows, inner))
     panels = Buffer("panels", dtype, packed_shape(inner, columns, width))
     zero = index_const(0)
     operands: list[tuple[Buffer, tuple[Expr, ...]]] = [
         (result, (block, zero, zero)),
-        (scratch, (zero, zero)),
         (left, (block, zero, zero)),
         (panels, (zero, zero, zero)),
     ]
     call = Call("packed_matmul", operands, (rows, inner, columns, width))
-    program = Program([count], [result, scratch, left, panels], [], [For(block, count, [call])])
+    program = Program([count], [result, left, panels], [], [For(block, count, [call])])
     insert_polls(program)
     code = MachineCode(emit(program), "whorl_run")
     return code, _Entry(code.address)
