@@ -46,7 +46,7 @@ def batch_node(node: Node, values: dict[Value, Batched], build: Builder) -> None
             raise
         raise CannotVectorize(f"{node.title}: {reason}") from None
     operand_values = {x.value for x in operands if x is not None}
-    for old, new in zip(node.outputs, results, strict=True):
+    for old, new in zip(node.outputs, results, strict=False):
         if new.value not in operand_values:
             new.value.name = old.name
         values[old] = new

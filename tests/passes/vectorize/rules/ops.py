@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+from passes.bits import assert_same_bits, interpreted
+from passes.programs import read
 from passes.vectorize.programs import check
+
+from whorl.ir import dims
+from whorl.ir.verify import verify
+from whorl.passes.vectorize.modules import map_module
 
 ROWS = (0, 1, 3)
 
@@ -61,3 +67,35 @@ def check_op(
         every = {f"x{k}": rows if is_mapped else x for k, (x, rows, is_mapped) in enumerate(pairs)}
         feeds.append({name: x for name, x in every.items() if int(name[1:]) not in constants})
     check(text, *feeds)
+
+
+def check_rows(
+    op: str,
+    operands: Sequence[np.ndarray],
+    mapped: Sequence[bool],
+    result: str = "float32[*]",
+    constants: Sequence[int] = (),
+) -> None:
+    """As `check_op`, of a whole model instead of a loop, which may have lengths that only the run knows."""
+    names = [f"x{k}" for k in range(len(operands))]
+    typed = [f"{x.dtype}[{', '.join(map(str, x.shape))}]" for x in operands]
+    inputs = [f"%{name}: {type}" for k, (name, type) in enumerate(zip(names, typed, strict=True)) if k not in constants]
+    elements = {k: " ".join(map(str, operands[k].ravel().tolist())) for k in constants}
+    fixed = "".join(f"%x{k}: {typed[k]} = Constant() {{value = {typed[k]} <{each}>}}\n" for k, each in elements.items())
+    body = op.format(*(f"%{name}" for name in names))
+    module = read(f"main({', '.join(inputs)}) {{\n {fixed} %y: {result} = {body}\n return y = %y\n}}")
+    axes = {name: 0 if is_mapped else None for name, is_mapped in zip(names, mapped, strict=True)}
+    batched = map_module(module, axes, {"y": 0}, dims.name("rows"))
+    verify(batched)
+    for count in (0, 1, 3):
+        turned = {
+            name: [np.roll(x, k if is_mapped else 0) for k in range(max(count, 1))]
+            for name, x, is_mapped in zip(names, operands, mapped, strict=True)
+        }
+        expected = [
+            interpreted(module, dict(zip(names, row, strict=True))) for row in zip(*turned.values(), strict=True)
+        ]
+        feeds = {name: np.stack(rows)[:count] if axes[name] == 0 else rows[0] for name, rows in turned.items()}
+        results = [y for outputs in expected for y in outputs or ()]
+        assert len(results) == len(expected)
+        assert_same_bits([np.stack(results)[:count]], interpreted(batched, feeds))

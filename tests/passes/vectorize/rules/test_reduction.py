@@ -32,3 +32,13 @@ def test_axis_is_that_of_one_row(op, axis):
 @pytest.mark.parametrize("axis", [0, -1])
 def test_totals_count_within_a_row(op, axis):
     check_op(f"{op}({{0}}, {{1}})", [X, np.array(axis, np.int64)], [True, False], constants=(1,))
+
+
+@pytest.mark.parametrize("op", ["ReduceLogSum", "ReduceLogSumExp"])
+def test_logarithms_of_sums_belong_to_a_row(op):
+    check_op(f"{op}({{0}}) {{{{keepdims = 0}}}}", [np.abs(X)], [True])
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_first_of_the_largest_is_that_of_a_row(axis):
+    check_op(f"Hardmax({{0}}) {{{{axis = {axis}}}}}", [X], [True])

@@ -47,3 +47,22 @@ def test_rows_are_transposed_each_for_itself(perm):
 @pytest.mark.parametrize("axis", [0, 1, -1])
 def test_what_all_rows_share_is_appended_to_each(mapped, axis):
     check_op(f"Concat({{0}}, {{1}}) {{{{axis = {axis}}}}}", [X, -X], mapped)
+
+
+@pytest.mark.parametrize("axis", [-3, -1, 0, 1, 3])
+def test_matrix_is_that_of_a_row(axis):
+    for x in (X, X[:0]):
+        check_op(f"Flatten({{0}}) {{{{axis = {axis}}}}}", [x], [True])
+
+
+def test_number_is_a_matrix_of_one_element():
+    check_op("Flatten({0}) {{axis = 0}}", [X[0, 0, 0]], [True])
+
+
+def test_axes_that_are_not_named_are_squeezed_where_all_lengths_are_known():
+    check_op("Squeeze({0})", [X], [True])
+
+
+@pytest.mark.parametrize("numbers", [(0, -1), (-1, 3), (0, 0, -1)])
+def test_rest_of_a_row_is_known_without_elements(numbers):
+    check_op("Reshape({0}, {1})", [np.zeros((2, 3, 0), np.float32), ints(*numbers)], ONE, constants=(1,))

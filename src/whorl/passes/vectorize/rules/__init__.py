@@ -13,16 +13,29 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Op
 from whorl.ops.core.base import Elementwise
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, Operands
-from whorl.passes.vectorize.rules import elementwise, indexing, linear, reduction, sequences, shapes
+from whorl.passes.vectorize.rules import (
+    elementwise,
+    images,
+    indexing,
+    linear,
+    normalization,
+    reduction,
+    sequences,
+    shapes,
+    windows,
+)
 from whorl.passes.vectorize.rules.rule import Rule
 
 RULES: Mapping[type[Op], Rule] = {
     **elementwise.RULES,
+    **images.RULES,
     **indexing.RULES,
     **linear.RULES,
+    **normalization.RULES,
     **reduction.RULES,
     **sequences.RULES,
     **shapes.RULES,
+    **windows.RULES,
 }
 
 

@@ -10,6 +10,7 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Op
 from whorl.ops.core.base import known_ints
 from whorl.ops.reduce.cumulative import CumProd, CumSum
+from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.reduce.reductions import (
     ArgMax,
     ArgMin,
@@ -23,7 +24,7 @@ from whorl.ops.reduce.reductions import (
     ReduceSumSquare,
     Reduction,
 )
-from whorl.ops.reduce.softmax import LogSoftmax, Softmax
+from whorl.ops.reduce.softmax import Hardmax, LogSoftmax, Softmax
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, Operands
 from whorl.passes.vectorize.rules.rule import Rule
 
@@ -59,7 +60,7 @@ def batch_cumulative(op: CumSum | CumProd, operands: Operands, build: Builder) -
 
 RULES: Mapping[type[Op], Rule] = {
     **dict.fromkeys((ReduceSum, ReduceMax, ReduceMin, ReduceMean, ReduceProd), batch_reduction),
-    **dict.fromkeys((ReduceL1, ReduceL2, ReduceSumSquare), batch_reduction),
-    **dict.fromkeys((ArgMax, ArgMin, Softmax, LogSoftmax), batch_along_axis),
+    **dict.fromkeys((ReduceL1, ReduceL2, ReduceSumSquare, ReduceLogSum, ReduceLogSumExp), batch_reduction),
+    **dict.fromkeys((ArgMax, ArgMin, Softmax, LogSoftmax, Hardmax), batch_along_axis),
     **dict.fromkeys((CumSum, CumProd), batch_cumulative),
 }
