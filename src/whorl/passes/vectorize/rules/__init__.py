@@ -14,12 +14,15 @@ from whorl.ir.graph import Op
 from whorl.ops.core.base import Elementwise
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, Operands
 from whorl.passes.vectorize.rules import (
+    cutting,
     elementwise,
     images,
     indexing,
     linear,
     normalization,
     reduction,
+    scattering,
+    selection,
     sequences,
     shapes,
     windows,
@@ -27,12 +30,15 @@ from whorl.passes.vectorize.rules import (
 from whorl.passes.vectorize.rules.rule import Rule
 
 RULES: Mapping[type[Op], Rule] = {
+    **cutting.RULES,
     **elementwise.RULES,
     **images.RULES,
     **indexing.RULES,
     **linear.RULES,
     **normalization.RULES,
     **reduction.RULES,
+    **scattering.RULES,
+    **selection.RULES,
     **sequences.RULES,
     **shapes.RULES,
     **windows.RULES,
