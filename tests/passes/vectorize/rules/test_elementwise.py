@@ -24,3 +24,25 @@ def test_ops_of_one_operand(op):
         check_op("Cast({0}) {{to = int64}}", [X], [True], "int64[2, 3]")
     else:
         check_op(f"{op}({{0}})", [X], [True], "float32[2, 3]")
+
+
+@pytest.mark.parametrize("mapped", [m for m in itertools.product((False, True), repeat=3) if any(m)])
+def test_bounds_of_a_clip_belong_to_the_row(mapped):
+    check_op("Clip({0}, {1}, {2})", [X, np.float32(-0.5), np.float32(2)], mapped, "float32[2, 3]")
+    if mapped[0] or mapped[2]:
+        check_op("Clip({0}, _, {1})", [X, np.array([2], np.float32)], [mapped[0], mapped[2]], "float32[2, 3]")
+
+
+@pytest.mark.parametrize("mapped", [(True, True), (True, False), (False, True)])
+def test_slope_and_gate_fit_what_is_shared(mapped):
+    check_op("PRelu({0}, {1})", [X, X[0]], mapped, "float32[2, 3]")
+    check_op("SwiGLU({0}, {1})", [X, X + 1], mapped, "float32[2, 3]")
+
+
+@pytest.mark.parametrize("mapped", [(True, True), (True, False), (False, True)])
+def test_only_the_type_of_the_second_operand_counts(mapped):
+    check_op("CastLike({0}, {1})", [X, np.array([1, 2])], mapped, "int64[2, 3]")
+
+
+def test_bits_of_each_element_are_read_anew():
+    check_op("BitCast({0}) {{to = int32}}", [X], [True], "int32[2, 3]")

@@ -19,12 +19,15 @@ from whorl.passes.vectorize.rules import (
     images,
     indexing,
     linear,
+    losses,
     normalization,
+    quantization,
     reduction,
     scattering,
     selection,
     sequences,
     shapes,
+    signal,
     windows,
 )
 from whorl.passes.vectorize.rules.rule import Rule
@@ -35,12 +38,15 @@ RULES: Mapping[type[Op], Rule] = {
     **images.RULES,
     **indexing.RULES,
     **linear.RULES,
+    **losses.RULES,
     **normalization.RULES,
+    **quantization.RULES,
     **reduction.RULES,
     **scattering.RULES,
     **selection.RULES,
     **sequences.RULES,
     **shapes.RULES,
+    **signal.RULES,
     **windows.RULES,
 }
 
