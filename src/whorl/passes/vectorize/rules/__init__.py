@@ -14,6 +14,7 @@ from whorl.ir.graph import Op
 from whorl.ops.core.base import Elementwise
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, Operands
 from whorl.passes.vectorize.rules import (
+    attention,
     cutting,
     elementwise,
     images,
@@ -22,17 +23,21 @@ from whorl.passes.vectorize.rules import (
     losses,
     normalization,
     quantization,
+    recurrent,
     reduction,
     scattering,
     selection,
     sequences,
     shapes,
     signal,
+    tables,
     windows,
 )
+from whorl.passes.vectorize.rules.refusals import REASONS
 from whorl.passes.vectorize.rules.rule import Rule
 
 RULES: Mapping[type[Op], Rule] = {
+    **attention.RULES,
     **cutting.RULES,
     **elementwise.RULES,
     **images.RULES,
@@ -41,12 +46,14 @@ RULES: Mapping[type[Op], Rule] = {
     **losses.RULES,
     **normalization.RULES,
     **quantization.RULES,
+    **recurrent.RULES,
     **reduction.RULES,
     **scattering.RULES,
     **selection.RULES,
     **sequences.RULES,
     **shapes.RULES,
     **signal.RULES,
+    **tables.RULES,
     **windows.RULES,
 }
 
@@ -61,5 +68,5 @@ def batch_op(op: Op, operands: Operands, build: Builder) -> Sequence[Batched]:
     """The outputs of an op for all rows at once. Errors: CannotVectorize."""
     rule = rule_of(type(op))
     if rule is None:
-        raise CannotVectorize(f"{op.name} has no batching rule")
+        raise CannotVectorize(REASONS.get(type(op), f"{op.name} has no batching rule"))
     return rule(op, operands, build)
