@@ -77,6 +77,7 @@ fuzz: $(VENV)/.test
 	@mkdir -p build
 	PYTHONPATH=tests $(BIN)/python -m fuzz $(PROGRAMS) $(SEED) --workers $(WORKERS) --counts build/coverage.json
 	$(BIN)/python docs/make_coverage.py build/coverage.json
+	PYTHONPATH=tests $(BIN)/python -m fuzz.rows $(PROGRAMS) $(SEED)
 
 fuzz-files: $(VENV)/.test
 	cd tests && $(abspath $(BIN))/python -m fuzz.campaign --count $(FILES) --seed $(SEED)
