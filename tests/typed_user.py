@@ -25,6 +25,11 @@ def load_models(path: Path, proto: onnx.ModelProto, data: bytes) -> list[whorl.M
     return [module, whorl.load(proto), whorl.optimize(data, options=options), whorl.deloop(module, dims={"n": 2})]
 
 
+def map_models(source: whorl.Source) -> list[whorl.Module]:
+    axes: dict[str, int | None] = {"x": 0, "w": None}
+    return [whorl.vmap(source), whorl.vmap(source, -1, name="rows"), whorl.vmap(source, axes, out_axes={"y": 1})]
+
+
 def save_models(source: whorl.Source, folder: Path) -> None:
     whorl.save(source, folder / "m.onnx", opset=21)
     whorl.save(source, os.fspath(folder / "m.xml"), compress_to_fp16=True)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from whorl.api.session import get_device as get_device
     from whorl.api.session import set_default_logger_severity as set_default_logger_severity
     from whorl.api.sweeping import sweep as sweep
+    from whorl.api.vmapping import vmap as vmap
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
     from whorl.errors import DeloopError as DeloopError
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from whorl.errors import TypeRuleError as TypeRuleError
     from whorl.errors import UnsupportedError as UnsupportedError
     from whorl.errors import VerifyError as VerifyError
+    from whorl.errors import VmapError as VmapError
     from whorl.errors import WhorlError as WhorlError
     from whorl.formats.mdf.model import MdfModel as MdfModel
     from whorl.formats.options import LoadOptions as LoadOptions
@@ -104,6 +106,7 @@ _NAMES = {
         "set_default_logger_severity",
     ),
     "whorl.api.sweeping": ("sweep",),
+    "whorl.api.vmapping": ("vmap",),
     "whorl.errors": (
         "CancelledError",
         "CompileError",
@@ -119,6 +122,7 @@ _NAMES = {
         "TypeRuleError",
         "UnsupportedError",
         "VerifyError",
+        "VmapError",
         "WhorlError",
     ),
     "whorl.formats.mdf.model": ("MdfModel",),

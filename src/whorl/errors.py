@@ -51,6 +51,10 @@ RemovalError = DeloopError
 """The former name of `DeloopError`."""
 
 
+class VmapError(WhorlError):
+    """A model cannot be computed for many rows at once."""
+
+
 class RunError(WhorlError):
     """A run failed: bad feeds, or an op that refuses its values."""
 

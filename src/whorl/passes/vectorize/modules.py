@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim, names_in
 from whorl.ir.graph import Module, Region, Value
-from whorl.ir.infer import Inference, names_of
+from whorl.ir.infer import Inference, names_in_type, names_of
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.core.base import normal_axis
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_rows, lengths_of, move_axis, row_count
@@ -26,7 +26,7 @@ def map_module(module: Module, inputs: Axes, outputs: Axes, rows: Dim) -> Module
     for an axis that a type does not have.
     """
     region = Region(module.main.name)
-    inference = Inference(names_of(module.main.arguments) | names_in(rows))
+    inference = Inference(names_of_dims(module) | names_in(rows))
     inference.depth = 1
     build = Builder(region, inference)
     arguments = [_argument(value, inputs.get(value.name), rows, build) for value in module.main.arguments]
@@ -39,6 +39,15 @@ def map_module(module: Module, inputs: Axes, outputs: Axes, rows: Dim) -> Module
     declared = {name: _with_rows(type, outputs.get(name), rows) for name, type in module.declared.items()}
     defaults = {name: value for name, value in module.defaults.items() if inputs.get(name) is None}
     return replace(module, main=region, declared=declared, defaults=defaults)
+
+
+def names_of_dims(module: Module) -> set[str]:
+    """Every name of a dim that the types of a module mention, inside its regions, too."""
+    regions = [module.main, *(region for node in module.nodes() for region in node.regions)]
+    names = set[str]().union(*(names_in_type(type) for type in module.declared.values()))
+    for region in regions:
+        names |= names_of([*region.arguments, *(value for node in region.nodes for value in node.outputs)])
+    return names
 
 
 def _argument(value: Value, axis: int | None, rows: Dim, build: Builder) -> Batched:

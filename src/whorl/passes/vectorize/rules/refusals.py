@@ -52,9 +52,7 @@ _OF_OPTIONALS: tuple[type[Op], ...] = (Optional, OptionalGetElement, OptionalHas
 REASONS: Mapping[type[Op], str] = {
     **dict[type[Op], str].fromkeys(_OF_ANY_LENGTH, "results of rows may differ in length"),
     **dict[type[Op], str].fromkeys(_OF_SEQUENCES, "a sequence has no axis for rows"),
-    **dict[type[Op], str].fromkeys(
-        (Optional, OptionalGetElement, OptionalHasElement), "an optional has no axis for rows"
-    ),
+    **dict[type[Op], str].fromkeys(_OF_OPTIONALS, "an optional has no axis for rows"),
     **dict[type[Op], str].fromkeys((CastMap, DictVectorizer, ZipMap), "a map has no axis for rows"),
     Gradient: "the graph that it derives is not among its inputs",
 }
