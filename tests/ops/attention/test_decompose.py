@@ -67,7 +67,18 @@ def test_mask_shorter_than_the_keys_leaves_the_rest_out():
         check(Attention(), [q, k, v, mask])
 
 
-@pytest.mark.parametrize("shape", [(2, 0, 3, 4), (0, 2, 3, 4), (2, 2, 0, 4), (dims.name("N"), 2, 3, 4)])
+@pytest.mark.parametrize("shape", [(2, 0, 3, 4), (0, 2, 3, 4), (2, 2, 0, 4), (dims.UNKNOWN, 2, 3, 4)])
 def test_open_and_empty_shapes_stay_one_op(shape):
     x = np.zeros([n if isinstance(n, int) else 1 for n in shape], np.float32)
     assert decomposed(Attention(), [x, x, x], [shape] * 3) is None
+
+
+def test_lengths_that_have_names_are_written_out_where_they_surely_agree():
+    x, (n, m) = np.zeros((1, 2, 3, 4), np.float32), map(dims.name, "NM")
+    queries, keys = (n, 2, 3, 4), (n, 2, m, 4)
+    assert decomposed(Attention(is_causal=1), [x, x, x], [queries, keys, keys]) is not None
+    assert decomposed(Attention(), [x, x, x, x[0, 0, :, :3]], [queries, keys, keys, (3, m)]) is not None
+    for shapes in ([queries, keys, queries], [(m, 2, 3, 4), keys, keys], [(n, m, 3, 4), keys, keys]):
+        assert decomposed(Attention(), [x, x, x], shapes) is None
+    for mask in ((3, 1), (3, n), (n, m), (3, 2)):
+        assert decomposed(Attention(), [x, x, x, x[0, 0, :, :3]], [queries, keys, keys, mask]) is None

@@ -8,34 +8,43 @@ from typing import Any
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.build import Builder
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
-from whorl.ir.types import tensor
+from whorl.ir.types import lengths_of, tensor
 from whorl.ops.core.base import accumulator
-from whorl.ops.core.writer import Writer, is_fixed, sizes_of
+from whorl.ops.core.writer import Writer, has_elements
 from whorl.ops.elementwise.arithmetic import Div
 from whorl.ops.elementwise.comparison import Equal, GreaterOrEqual, Less, LessOrEqual, Where
 from whorl.ops.elementwise.functions import Tanh
 from whorl.ops.elementwise.logic import And
 from whorl.ops.linear.products import MatMul
-from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.filling import ConstantOfShape, Range
+from whorl.ops.movement.shapes import Shape
 from whorl.ops.reduce.reductions import ReduceMin
 from whorl.ops.reduce.softmax import Softmax
 
 
 def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
-    """Nodes for an Attention on inputs of known shapes, and its outputs; None where a shape is open or empty."""
+    """Nodes for an Attention, and its outputs; None where a shape is open or empty, or lengths may not agree."""
     q, k, v, mask, past_key, past_value, nonpad = (*inputs, *(None,) * (7 - len(inputs)))
-    if not is_fixed(*inputs) or q is None or k is None or v is None:
+    if not has_elements(*inputs) or q is None or k is None or v is None:
         return None
-    write, rank, dtype = Writer(build), len(sizes_of(q)), tensor(q).dtype
+    write, rank, dtype = Writer(build), len(_lengths(q)), tensor(q).dtype
+    of_q, of_k, of_v = (
+        _shape_by_heads(x, heads) for x, heads in ((q, op.q_num_heads), (k, op.kv_num_heads), (v, op.kv_num_heads))
+    )
+    if not _agree(of_q, of_k, of_v, mask, past_key, past_value, nonpad):
+        return None
     q = _by_heads(write, q, op.q_num_heads)
     k, v = (_by_heads(write, x, op.kv_num_heads) for x in (k, v))
     if past_key is not None and past_value is not None:
         k, v = write.concat([past_key, k], 2), write.concat([past_value, v], 2)
     wide = accumulator(dtype)
-    heads, size = sizes_of(q)[1], sizes_of(q)[3]
+    heads, size = _lengths(q)[1], _lengths(q)[3]
+    assert isinstance(size, int)
     scale = 1 / math.sqrt(max(size, 1)) if op.scale is None else op.scale
     left = write.mul(write.cast(q, wide), write.number(scale, wide))
     scores = _shared_product(write, left, write.transpose(write.cast(k, wide), (0, 1, 3, 2)))
@@ -43,8 +52,7 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     if op.softcap > 0:
         cap = write.number(op.softcap, wide)
         capped = write.mul(write.node(Tanh(), write.node(Div(), scores, cap)), cap)
-    past = 0 if past_key is None else sizes_of(past_key)[2]
-    bias = _Bias(write, op, sizes_of(q)[2], sizes_of(k)[2], past, wide).value(mask, nonpad)
+    bias = _Bias(write, op, q, k, past_key, wide).value(mask, nonpad)
     biased = capped if bias is None else write.add(capped, bias)
     weights = write.cast(write.node(Softmax(-1), write.cast(biased, op.softmax_precision or wide)), wide)
     if bias is not None:
@@ -54,35 +62,76 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
         weights = write.node(Where(), is_empty, write.number(0, wide), weights)
     y = write.cast(_shared_product(write, weights, write.cast(v, wide)), dtype)
     if rank == 3:
-        batch, _, length, v_size = sizes_of(y)
-        y = write.reshape(write.transpose(y, (0, 2, 1, 3)), (batch, length, heads * v_size))
+        batch, _, length, v_size = _lengths(y)
+        y = write.reshape_lengths(write.transpose(y, (0, 2, 1, 3)), (batch, length, dims.product((heads, v_size))))
     stages = scores, capped, biased, weights
     return [y, k, v, write.cast(stages[op.qk_matmul_output_mode], dtype)]
 
 
 def _by_heads(write: Writer, x: Value, heads: int | None) -> Value:
     """[batch, sequence, heads * size] as [batch, heads, sequence, size]; a tensor of rank 4 as it is."""
-    shape = sizes_of(x)
+    shape = _lengths(x)
     if len(shape) == 4 or not heads:
         return x
-    return write.transpose(write.reshape(x, (*shape[:2], heads, shape[2] // heads)), (0, 2, 1, 3))
+    return write.transpose(write.reshape_lengths(x, (*shape[:2], heads, shape[2] // heads)), (0, 2, 1, 3))
+
+
+def _shape_by_heads(x: Value, heads: int | None) -> tuple[Dim, ...]:
+    """The shape that `_by_heads` gives."""
+    shape = _lengths(x)
+    if len(shape) == 4 or not heads:
+        return shape
+    return shape[0], heads, shape[1], shape[2] // heads
+
+
+def _agree(
+    q: tuple[Dim, ...],
+    k: tuple[Dim, ...],
+    v: tuple[Dim, ...],
+    mask: Value | None,
+    past_key: Value | None,
+    past_value: Value | None,
+    nonpad: Value | None,
+) -> bool:
+    """Whether lengths that must be equal are the same by name, and numbers where products of heads are arranged."""
+    past = (0, 0) if past_key is None or past_value is None else (_lengths(past_key)[2], _lengths(past_value)[2])
+    equal = [(q[0], k[0], v[0]), (k[1], v[1]), (q[3], k[3]), (k[2], v[2]), past]
+    for each, new in ((past_key, k), (past_value, v)):
+        if each is not None:
+            equal += [pair for n, pair in enumerate(zip(_lengths(each), new, strict=True)) if n != 2]
+    if nonpad is not None:
+        equal.append((_lengths(nonpad)[0], q[0]))
+    if mask is not None:
+        scores, own = (q[0], q[1], q[2], k[2] + past[0]), _lengths(mask)
+        pairs = [*zip(own, scores[4 - len(own) :], strict=True)]
+        equal += [pair for pair in pairs[:-1] if pair[0] != 1]
+        if not all(isinstance(n, int) for n in (*own, scores[3])):  # else it may be for the first keys alone
+            equal.append(pairs[-1])
+    heads = q[1], q[3], k[1], v[3]
+    return all(isinstance(n, int) for n in heads) and all(len(set(lengths)) == 1 for lengths in equal)
+
+
+def _lengths(x: Value) -> tuple[Dim, ...]:
+    return lengths_of(tensor(x))
 
 
 def _shared_product(write: Writer, x: Value, y: Value) -> Value:
     """x @ y for [batch, heads, ...] matrices, where a run of heads of `x` shares one head of `y`."""
-    batch, heads, rows, inner = sizes_of(x)
-    shared, columns = sizes_of(y)[1], sizes_of(y)[3]
-    rows_of_run = write.reshape(x, (batch, shared, heads // shared * rows, inner))
-    return write.reshape(write.node(MatMul(), rows_of_run, y), (batch, heads, rows, columns))
+    batch, heads, rows, inner = _lengths(x)
+    shared, columns = _lengths(y)[1], _lengths(y)[3]
+    if heads == shared:
+        return write.node(MatMul(), x, y)
+    assert isinstance(heads, int) and isinstance(shared, int)
+    rows_of_run = write.reshape_lengths(x, (batch, shared, heads // shared * rows, inner))
+    return write.reshape_lengths(write.node(MatMul(), rows_of_run, y), (batch, heads, rows, columns))
 
 
 class _Bias:
     """What is added to the scores: -inf where a key is out of reach, and a mask of floats."""
 
-    def __init__(self, write: Writer, op: Any, queries: int, keys: int, past: int, wide: np.dtype) -> None:
+    def __init__(self, write: Writer, op: Any, q: Value, k: Value, past: Value | None, wide: np.dtype) -> None:
         self.write, self.op, self.wide = write, op, wide
-        self.queries, self.keys, self.past = queries, keys, past
-        self.key = write.build.constant(np.arange(keys))
+        self.q, self.k, self.past, self.keys = q, k, past, _lengths(k)[2]
 
     def value(self, mask: Value | None, nonpad: Value | None) -> Value | None:
         """The bias, broadcast to [batch, heads, queries, keys]; None where there is none."""
@@ -104,30 +153,51 @@ class _Bias:
     def _conditions(self, nonpad: Value | None) -> list[Value]:
         """When a query may attend a key."""
         write, op, conditions = self.write, self.op, list[Value]()
-        position = write.build.constant(self.past + np.arange(self.queries)[:, None])
+        if not op.is_causal and op.left_window_size < 0 and op.right_window_size < 0 and nonpad is None:
+            return []
+        key, queries = self._positions(self.k), self._length(self.q)
+        position = write.unsqueeze(self._positions(self.q), 1)
+        if self.past is not None:
+            position = write.add(position, self._length(self.past))
         if nonpad is not None:
             nonpad = write.unsqueeze(write.cast(nonpad, INT64), 1, 2, 3)
-            start = write.sub(nonpad, write.number(self.queries, np.dtype(np.int64)))
-            position = write.add(start, position)
+            position = write.add(write.sub(nonpad, queries), position)
         if op.is_causal:
-            conditions.append(write.node(LessOrEqual(), self.key, position))
+            conditions.append(write.node(LessOrEqual(), key, position))
         if op.left_window_size >= 0:
             reach = write.number(op.left_window_size, INT64)
-            conditions.append(write.node(GreaterOrEqual(), self.key, write.sub(position, reach)))
+            conditions.append(write.node(GreaterOrEqual(), key, write.sub(position, reach)))
         if op.right_window_size >= 0:
             reach = write.number(op.right_window_size, INT64)
-            conditions.append(write.node(LessOrEqual(), self.key, write.add(position, reach)))
+            conditions.append(write.node(LessOrEqual(), key, write.add(position, reach)))
         if nonpad is not None:
-            conditions.append(write.node(Less(), self.key, nonpad))
+            conditions.append(write.node(Less(), key, nonpad))
         return conditions
+
+    def _length(self, x: Value) -> Value:
+        """The length of the sequence of heads, an int64 scalar."""
+        length = _lengths(x)[2]
+        if isinstance(length, int):
+            return self.write.number(length, INT64)
+        return self.write.squeeze(self.write.node(Shape(2, 3), x), 0)
+
+    def _positions(self, x: Value) -> Value:
+        """The numbers of the elements of the sequence of heads."""
+        length = _lengths(x)[2]
+        if isinstance(length, int):
+            return self.write.build.constant(np.arange(length))
+        zero, one = (self.write.number(n, INT64) for n in (0, 1))
+        return self.write.node(Range(), zero, self._length(x), one)
 
     def _whole(self, mask: Value) -> Value:
         """A mask for every key; those past its end may not be attended."""
-        shape = sizes_of(mask)
+        shape = _lengths(mask)
         missing = self.keys - shape[-1]
-        if missing <= 0:
+        if not isinstance(missing, int) or missing <= 0:
             return mask
         dtype = tensor(mask).dtype
         fill = np.zeros(1, dtype) if dtype == BOOL else np.full(1, -math.inf, dtype)
-        rest = self.write.node(ConstantOfShape(fill), self.write.build.int64(*shape[:-1], missing))
+        rest = self.write.node(
+            ConstantOfShape(fill), self.write.build.int64(*(n for n in shape[:-1] if isinstance(n, int)), missing)
+        )
         return self.write.concat([mask, rest], len(shape) - 1)

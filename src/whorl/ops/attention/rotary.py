@@ -10,7 +10,7 @@ from whorl.errors import RunError, TypeRuleError
 from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Op, Value
-from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ir.types import Fact, TensorType, lengths_of, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -22,7 +22,7 @@ from whorl.ops.core.base import (
     unify_lengths,
     widen,
 )
-from whorl.ops.core.writer import Writer, is_fixed, sizes_of
+from whorl.ops.core.writer import Writer, has_elements
 from whorl.ops.movement.indexing import Gather
 
 
@@ -83,35 +83,49 @@ class RotaryEmbedding(Op, frozen=True):
 
     def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
         x, cos, sin, position_ids = (*inputs, None)[:4]
-        if not is_fixed(*inputs) or x is None or cos is None or sin is None:
+        if x is None or cos is None or sin is None or not self._is_regular(x, cos, sin, position_ids):
             return None
-        write, shape, dtype = Writer(build), sizes_of(x), tensor(x).dtype
+        write, shape, dtype = Writer(build), lengths_of(tensor(x)), tensor(x).dtype
         wide = accumulator(dtype)
-        by_token = write.transpose(x, (0, 2, 1, 3)) if len(shape) == 4 else self._split_node(write, x)
-        size = sizes_of(by_token)[3]
+        heads = x if len(shape) == 4 else self._split_node(write, x)
+        size = _number(self._head_size(x))
         rotated = self.rotary_embedding_dim or size
         if position_ids is not None:
             cos, sin = (write.node(Gather(0), cache, position_ids) for cache in (cos, sin))
-        cos, sin = (write.unsqueeze(write.cast(x, wide), 2) for x in (cos, sin))
+        cos, sin = (write.unsqueeze(write.cast(each, wide), 1 if len(shape) == 4 else 2) for each in (cos, sin))
         pairs = _pairs(rotated, self.interleaved)
-        a, b = (write.cast(write.slice(by_token, 3, s.start, s.stop, s.step or 1), wide) for s in pairs)
+        a, b = (write.cast(write.slice(heads, 3, s.start, s.stop, s.step or 1), wide) for s in pairs)
         first = write.cast(write.sub(write.mul(cos, a), write.mul(sin, b)), dtype)
         second = write.cast(write.add(write.mul(sin, a), write.mul(cos, b)), dtype)
         if self.interleaved:
             both = write.concat([write.unsqueeze(each, 4) for each in (first, second)], 4)
-            parts = [write.reshape(both, (*sizes_of(by_token)[:3], rotated))]
+            parts = [write.reshape_lengths(both, (*lengths_of(tensor(heads))[:3], rotated))]
         else:
             parts = [first, second]
-        y = write.concat([*parts, *([write.slice(by_token, 3, rotated, size)] if rotated < size else [])], 3)
-        return [write.transpose(y, (0, 2, 1, 3)) if len(shape) == 4 else write.reshape(y, shape)]
+        y = write.concat([*parts, *([write.slice(heads, 3, rotated, size)] if rotated < size else [])], 3)
+        return [write.reshape_lengths(y, shape)]
+
+    def _is_regular(self, x: Value, cos: Value, sin: Value, position_ids: Value | None) -> bool:
+        """Whether the length of a head is a number, and there surely is an angle for each token."""
+        if not has_elements(x, cos, sin, position_ids) or not isinstance(self._head_size(x), int):
+            return False
+        shape = lengths_of(tensor(x))
+        tokens = shape[0], shape[-2 if len(shape) == 4 else 1]
+        angles = (cos, sin) if position_ids is None else (position_ids,)
+        return all(lengths_of(tensor(each))[:2] == tokens for each in angles)
 
     def _split_node(self, write: Writer, x: Value) -> Value:
-        heads, shape = self.num_heads or 1, sizes_of(x)
-        return write.reshape(x, (*shape[:2], heads, shape[2] // heads))
+        heads, shape = self.num_heads or 1, lengths_of(tensor(x))
+        return write.reshape_lengths(x, (*shape[:2], heads, shape[2] // heads))
 
     def _split(self, x: np.ndarray) -> np.ndarray:
         heads = self.num_heads or 1
         return x.reshape(*x.shape[:2], heads, x.shape[2] // heads)
+
+
+def _number(length: Dim) -> int:
+    assert isinstance(length, int)
+    return length
 
 
 def _check_positions(what: str, rows: Sequence[Dim], positions: Sequence[Dim]) -> None:

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import NodeBuilder, Value
-from whorl.ir.types import Fact, tensor
+from whorl.ir.types import Fact, lengths_of, tensor
 from whorl.ops.elementwise.arithmetic import Add, Mul, Sub
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.movement.axes import Concat, Slice, Transpose
@@ -39,6 +40,14 @@ class Writer:
     def reshape(self, x: Value, shape: Sequence[int]) -> Value:
         return x if sizes_of(x) == tuple(shape) else self.node(Reshape(), x, self.build.int64(*shape))
 
+    def reshape_lengths(self, x: Value, shape: Sequence[Dim]) -> Value:
+        """x in another shape, of which each length but one is a number or that of the same axis of x."""
+        old = lengths_of(tensor(x))
+        if old == tuple(shape):
+            return x
+        sizes = [n if isinstance(n, int) else 0 if old[axis : axis + 1] == (n,) else -1 for axis, n in enumerate(shape)]
+        return self.node(Reshape(), x, self.build.int64(*sizes))
+
     def transpose(self, x: Value, order: Sequence[int]) -> Value:
         """The axes in another order."""
         return x if list(order) == sorted(order) else self.node(Transpose(tuple(order)), x)
@@ -66,6 +75,12 @@ class Writer:
 def sizes_of(fact: Fact) -> tuple[int, ...]:
     """A shape whose lengths are all known."""
     return tuple(int(d) for d in tensor(fact).shape)  # type: ignore[union-attr, arg-type]
+
+
+def has_elements(*facts: Fact | None) -> bool:
+    """Whether every tensor has a shape, in which each length is a number above 0 or one that has a name."""
+    shapes = [tensor(fact).shape for fact in facts if fact is not None]
+    return all(isinstance(shape, tuple) and UNKNOWN not in shape and 0 not in shape for shape in shapes)
 
 
 def is_fixed(*facts: Fact | None) -> bool:
