@@ -8,6 +8,7 @@ from onnx_text import model
 from runtime.native_sessions import F32, SUM, session, subgraph
 
 import whorl
+from whorl.runtime.compiled.launch import OWN_BYTES, BoundLaunch
 
 
 def test_inputs_need_not_be_contiguous():
@@ -44,6 +45,28 @@ def test_threads_have_their_own_memory():
         thread.join()
     for k in range(4):
         assert all(np.array_equal(y, expected[k]) for y in results[k])
+
+
+TOTALS = model("""main (float[n] x) => (int64[1, m] y, float[n] z) <int64 axis = {0}> {
+    a = CumSum(x, axis)
+    b = CumSum <reverse = 1> (a, axis)
+    z = Sub(a, b)
+    y = NonZero(x)
+}""")
+
+
+def test_shapes_that_need_little_memory_have_their_own_and_others_share() -> None:
+    made = session(TOTALS)
+    for n in (2, 3, OWN_BYTES, 2 * OWN_BYTES, 2, 3):
+        x = np.zeros(n, F32)
+        x[-2:] = 1, 2
+        y, z = made.run(None, {"x": x})
+        assert y.tolist() == [[n - 2, n - 1]]
+        assert z.tolist() == [*[-4] * (n - 2), -3, 0]
+    bound = list(subgraph(made).cache.recent.values())
+    assert [len(each.spare) for each in bound if isinstance(each, BoundLaunch)] == [1, 1, 0, 0]
+    (shared,) = {each.launch for each in bound if isinstance(each, BoundLaunch)}
+    assert [memory.size + memory.buffers.size > OWN_BYTES for memory in shared.spare] == [True]
 
 
 def test_results_of_earlier_runs_stay_what_they_were():

@@ -30,8 +30,10 @@ def test_buffer_that_grows_keeps_its_contents_and_frees_the_old_one() -> None:
     old = buffers.allocate(8)
     buffers.arrays[old][:] = 7
     new = buffers.grow(old, 32)
-    assert list(buffers.arrays) == [new]
+    assert (list(buffers.arrays), buffers.size) == ([new], 32)
     assert buffers.arrays[new][:8].tolist() == [7] * 8
+    buffers.clear()
+    assert (buffers.arrays, buffers.size) == ({}, 0)
 
 
 def test_buffer_that_cannot_grow_is_address_zero() -> None:

@@ -22,6 +22,10 @@ if TYPE_CHECKING:
     from whorl.runtime.compiled.partition import CompiledSubgraph
 
 
+Entry = tuple[BoundLaunch, list[int] | None]
+"""A launch, and the feeds that are its inputs; None where they are all of them in order."""
+
+
 class FastPath:
     """Launches by the signature of all feeds.
 
@@ -30,17 +34,18 @@ class FastPath:
     """
 
     def __init__(self, inputs: Sequence[tuple[str, np.dtype | None]], prepared: PreparedSession | None = None) -> None:
-        self.launches: dict[Signature, tuple[BoundLaunch, list[int]]] = {}
+        self.launches: dict[Signature, Entry] = {}
         self.specialised: Sequence[int] = ()
         self.expected, self.prepared = inputs, prepared
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
-        self.order: Sequence[int] = ()
+        self._set_order(())
         self.budget: tuple[Event, Budget] | None = None
         known = None if prepared is None else prepared.description
         self.is_prepared = known is not None
         if known is not None:
-            self.order, self.specialised = known.order, [known.arguments[n] for n in known.specialised]
+            self._set_order(known.order)
+            self.specialised = [known.arguments[n] for n in known.specialised]
 
     @property
     def is_ready(self) -> bool:
@@ -55,7 +60,11 @@ class FastPath:
             self.is_prepared = False
         elif self.launches:
             subgraph.is_prepared = True
-        self.order = [] if subgraph is None else [subgraph.outputs.index(slot) for slot in results]
+        self._set_order(() if subgraph is None else [subgraph.outputs.index(slot) for slot in results])
+
+    def _set_order(self, order: Sequence[int]) -> None:
+        """Say which of a program's results each output is."""
+        self.order, self.is_in_order = order, [*order] == [*range(len(order))]
 
     def learn(self, arguments: Sequence[object]) -> None:
         """Remember the signature of arguments with which the long way has just succeeded."""
@@ -78,10 +87,12 @@ class FastPath:
         if self.prepared is not None and pattern is not None:
             self.prepared.add(self._description(subgraph), pattern, launch.launch)
 
-    def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> None:
+    def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> Entry:
         while len(self.launches) >= MOST_BOUND:
             self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
-        self.launches[signature_of(tensors, self.specialised)] = launch, positions
+        entry = launch, None if positions == [*range(len(self.expected))] else positions
+        self.launches[signature_of(tensors, self.specialised)] = entry
+        return entry
 
     def _description(self, subgraph: CompiledSubgraph) -> Description:
         cache = subgraph.cache
@@ -91,7 +102,7 @@ class FastPath:
         has_loop = cache.loop is not None
         return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised, has_loop)
 
-    def _prepared_launch(self, arrays: Sequence[np.ndarray]) -> tuple[BoundLaunch, list[int]] | None:
+    def _prepared_launch(self, arrays: Sequence[np.ndarray]) -> Entry | None:
         """What is prepared for feeds of a signature that is new here."""
         prepared = self.prepared
         launch = None if prepared is None else prepared.find(arrays)
@@ -100,8 +111,7 @@ class FastPath:
         positions = [prepared.description.arguments[n] for n in launch.graph.inputs]
         if self.subgraph is not None:
             self.subgraph.is_prepared = True
-        self._remember(arrays, launch, positions)
-        return launch, positions
+        return self._remember(arrays, launch, positions)
 
     def _budget_of(self, cancelled: Event, threads: int) -> Budget:
         """The budget of runs without limits, which keeps nothing of any: one serves until the session is cancelled."""
@@ -131,5 +141,7 @@ class FastPath:
             return None
         launch, positions = entry
         budget = self._budget_of(cancelled, threads) if launch.needs_help else UNLIMITED
-        results = launch.run([arrays[n] for n in positions], budget)
-        return None if results is None else [results[n] for n in self.order]
+        results = launch.run(arrays if positions is None else [arrays[n] for n in positions], budget)
+        if results is None or (self.is_in_order and len(results) == len(self.order)):
+            return results
+        return [results[n] for n in self.order]

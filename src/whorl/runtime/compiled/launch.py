@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
 SPARE_COUNT = 4
+OWN_BYTES = 1 << 14
+"""Memory up to which shapes have their own: to take the lengths of others costs more than a small program."""
 CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
@@ -100,6 +102,8 @@ class BoundLaunch:
                 raise ValueError(f"a tensor would have the shape {shape}")
         self.size, self.offsets = graph.arena.allocate(lengths)
         self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
+        self.spare: list[RunMemory] = []
+        self.is_plain = launch.table is None and not graph.sequences and not graph.maps
         self.has_calls = launch.has_calls
         self.needs_help = launch.needs_help and not (launch.only_asks and self._is_short())
 
@@ -117,6 +121,8 @@ class BoundLaunch:
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
+        if self.is_plain:
+            return self._run(arrays, budget)
         table = self.launch.table
         encoded = (arrays, ()) if table is None else table.encode(arrays)
         results = None if encoded is None else self._run(encoded[0], budget)
@@ -139,9 +145,7 @@ class BoundLaunch:
     def _run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:
         launch = self.launch
         try:
-            memory = launch.spare.pop() if launch.spare else RunMemory(launch)
-            if memory.bound is not self:
-                memory.bind(self)
+            memory = self._borrow()
             results: list[Any] = [allocate() for allocate in self.allocators]
         except (MemoryError, IndexError, ValueError):
             return None
@@ -153,9 +157,20 @@ class BoundLaunch:
             status = launch.entry(memory.address)
         else:
             status, results = self._run_with_help(memory, arrays, results, budget)
-        if len(launch.spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
-            launch.spare.append(memory)
+        spare = self.spare if memory.size + memory.buffers.size <= OWN_BYTES else launch.spare
+        if len(spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
+            spare.append(memory)
         return None if status else results
+
+    def _borrow(self) -> RunMemory:
+        """Memory for a run. Errors: MemoryError, IndexError where another thread took the last just now."""
+        if self.spare:
+            return self.spare.pop()
+        spare = self.launch.spare
+        memory = spare.pop() if spare else RunMemory(self.launch)
+        if memory.bound is not self:
+            memory.bind(self)
+        return memory
 
     def _run_with_help(
         self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[Any], budget: Budget
@@ -262,7 +277,7 @@ class RunMemory:
         self.context.set_threads(budget.threads)
 
     def _free_growable(self) -> None:
-        self.buffers.arrays.clear()
+        self.buffers.clear()
         for n in self.growing:
             self.block[self.scratch_cell + n] = 0
         for n in range(len(self.growing)):
@@ -270,8 +285,7 @@ class RunMemory:
 
     def trim(self, failed: bool) -> None:
         """After a run: growable buffers stay for the next one, unless they are large, or the cells are stale."""
-        sizes = self.block[self.callback_cell + 2 : self.callback_cell + 2 + len(self.growing)]
-        if failed or debug().poisons or sum(sizes) > SPARE_BYTES:
+        if failed or debug().poisons or self.buffers.size > SPARE_BYTES:
             self._free_growable()
 
     def copy_grown(self, output: int) -> np.ndarray:

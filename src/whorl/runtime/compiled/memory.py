@@ -24,22 +24,35 @@ _OFFSET = address_offset()
 
 
 class GrowableMemory:
-    """Memory that a program asks for while it runs, by address."""
+    """Memory that a program asks for while it runs, by address, and how many bytes it is."""
 
     def __init__(self) -> None:
         self.arrays: dict[int, np.ndarray] = {}
+        self.size = 0
+
+    def clear(self) -> None:
+        """Give all of it back."""
+        self.arrays.clear()
+        self.size = 0
 
     def allocate(self, size: int) -> int:
         """The address of a new buffer."""
         array = poison(aligned_empty((size,), BYTES))
         start = address(array)
         self.arrays[start] = array
+        self.size += size
         return start
+
+    def free(self, start: int) -> np.ndarray | None:
+        """Give a buffer back."""
+        array = self.arrays.pop(start, None)
+        self.size -= 0 if array is None else len(array)
+        return array
 
     def replace(self, old: int, size: int) -> int:
         """The address of a new buffer instead of an old one, whose contents are lost."""
         start = self.allocate(size)
-        self.arrays.pop(old, None)
+        self.free(old)
         return start
 
     def grow(self, old: int, size: int) -> int:
@@ -48,7 +61,7 @@ class GrowableMemory:
             start = self.allocate(size)
         except (MemoryError, ValueError, OverflowError):
             return 0
-        before = self.arrays.pop(old, None) if old else None
+        before = self.free(old) if old else None
         if before is not None:
             self.arrays[start][: len(before)] = before
         return start
