@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Unpack
+
+from msgspec import Struct
 
 from whorl.api.deadlines import call_within
 from whorl.api.models import Source, options_of
 from whorl.api.optimizing import optimize
-from whorl.errors import DeloopError
+from whorl.errors import DeloopError, WhorlError
 from whorl.formats.options import LoadKeywords, LoadOptions
-from whorl.ir.graph import Module
+from whorl.ir.graph import Module, Node
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
 from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
@@ -24,6 +26,29 @@ MAX_ITERATIONS = 256
 """Copies of a body that are made unless the caller allows more."""
 
 
+class DeloopOptions(Struct, frozen=True, kw_only=True):
+    """How control flow is removed; `deloop` says what the options mean."""
+
+    max_iterations: int = MAX_ITERATIONS
+    dims: Mapping[str, int] = {}
+    inputs: Mapping[str, Any] = {}
+    exact: bool = False
+    only: Sequence[str] = ()
+
+
+class Delooped(Struct, frozen=True):
+    """A module, and what became of its loops and branches.
+
+    `removed`: the form of those that are gone, by location; `remaining`: the reason of the others; `fix`: the options
+    that may remove these.
+    """
+
+    module: Module
+    removed: dict[str, str]
+    remaining: dict[str, str]
+    fix: str
+
+
 def deloop(
     source: Source,
     *,
@@ -31,6 +56,8 @@ def deloop(
     dims: Mapping[str, int] | None = None,
     inputs: Mapping[str, Any] | None = None,
     exact: bool = False,
+    only: Sequence[str] = (),
+    partial: bool = False,
     timeout: float | None = None,
     options: LoadOptions | None = None,
     **keywords: Unpack[LoadKeywords],
@@ -49,43 +76,72 @@ def deloop(
     Every bit stays, but for the order in which products of matrices sum, and but for squared distances of the rows of
     two matrices: they become a matrix product, whose error is at most d + 4 units of rounding of the squared lengths of
     the rows, for d columns. `exact` keeps the differences.
+
+    `only`: names of loops and branches, of their nodes or of an output, that are to go; others stay. `partial`: what
+    cannot be removed stays, too, instead of an error.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
-    reading = options_of(options, keywords)
-    return call_within(timeout, "delooping", _deloop, source, reading, max_iterations, dims or {}, inputs or {}, exact)
+    choices = DeloopOptions(max_iterations=max_iterations, dims=dims or {}, inputs=inputs or {}, exact=exact, only=only)
+    result = deloop_with_reasons(source, choices, timeout, options_of(options, keywords))
+    if result.remaining and not partial:
+        raise remaining_error(result)
+    return result.module
 
 
-def _deloop(
-    source: Source,
-    options: LoadOptions,
-    max_iterations: int,
-    dims: Mapping[str, int],
-    inputs: Mapping[str, Any],
-    exact: bool,
-) -> Module:
-    chosen = PassOptions(distances=not exact)
+def remaining_error(result: Delooped) -> DeloopError:
+    """The error that names what remains."""
+    reasons = "\n  ".join(f"{where}: {why}" for where, why in result.remaining.items())
+    return DeloopError(f"control flow remains:\n  {reasons}", fix=result.fix)
+
+
+def deloop_with_reasons(
+    source: Source, choices: DeloopOptions, timeout: float | None, options: LoadOptions
+) -> Delooped:
+    """As `deloop`, with what became of each loop and branch; those that remain are no error."""
+    return call_within(timeout, "delooping", _deloop, source, choices, options)
+
+
+def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Delooped:
     module = optimize(source, options=options)
-    if dims or inputs:
+    if choices.dims or choices.inputs:
         types = {value.name: value.type for value in module.main.arguments}
         values = {
-            name: check_value(x, types[name], f"input {name!r}") if name in types else x for name, x in inputs.items()
+            name: check_value(x, types[name], f"input {name!r}") if name in types else x
+            for name, x in choices.inputs.items()
         }
-        module = fix_inputs(module, dims, values)
+        module = fix_inputs(module, choices.dims, values)
         pipeline.optimize(module)
-    recurrent = vectorize_control_flow(module, Context(module, chosen))
+    chosen, is_chosen = PassOptions(distances=not choices.exact), _chooser(module, choices.only)
+    removed: dict[str, str] = {}
+    recurrent = vectorize_control_flow(module, Context(module, chosen), is_chosen, removed)
     pipeline.optimize(module, chosen)
-    remaining = unroll_control_flow(module, Context(module, PassOptions()), max_iterations)
-    if remaining:
-        reasons = "\n  ".join(_reason(where, str(why), recurrent.get(where)) for where, why in remaining.items())
-        raise DeloopError(f"control flow remains:\n  {reasons}", fix=_fix(remedy_of(module, remaining)))
+    context = Context(module, PassOptions())
+    remaining = unroll_control_flow(module, context, choices.max_iterations, is_chosen, removed)
+    reasons = {where: _reason(str(why), recurrent.get(where)) for where, why in remaining.items()}
+    fix = _fix(remedy_of(module, remaining)) if remaining else ""
     pipeline.optimize(module, chosen)
-    return module
+    return Delooped(module, removed, reasons, fix)
 
 
-def _reason(where: str, unrolled: str, vectorized: str | None) -> str:
+def _chooser(module: Module, names: Sequence[str]) -> Callable[[Node], bool]:
+    """Whether a loop or branch is one of those that are to go. Errors: WhorlError for a name that none has."""
+    known = {name for node in module.nodes() if node.regions for name in names_of(node)}
+    for name in names:
+        if name not in known:
+            fix = f"choose from {', '.join(sorted(known)) or 'none: the model has neither'}"
+            raise WhorlError(f"no loop or branch is called {name!r}", fix=fix)
+    return lambda node: not names or not names_of(node).isdisjoint(names)
+
+
+def names_of(node: Node) -> set[str]:
+    """The name of a node, and those of its outputs."""
+    return {node.name, *(value.name for value in node.outputs)} - {""}
+
+
+def _reason(unrolled: str, vectorized: str | None) -> str:
     """Why control flow remains: why there are no copies of it, and why it has no form without iterations."""
-    return f"{where}: {unrolled}" + (f"; not all iterations at once: {vectorized}" if vectorized else "")
+    return unrolled + (f"; not all iterations at once: {vectorized}" if vectorized else "")
 
 
 def _fix(remedy: Remedy) -> str:

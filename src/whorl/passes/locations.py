@@ -1,10 +1,19 @@
-"""Where nodes with branches or a body stand, as messages name them."""
+"""Where nodes with branches or a body stand, as messages name them, and which of them a pass is to look at."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 from whorl.errors import format_location
 from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import region_title
+
+Chooser = Callable[[Node], bool]
+"""Whether a pass is to look at a node."""
+
+
+def choose_all(_: Node) -> bool:
+    return True
 
 
 def locations_of(module: Module) -> dict[Node, str]:

@@ -13,7 +13,9 @@ def test_model_without_loops_is_written(whorl, saved, tmp_path):
     report = whorl("deloop", saved(ROLLOUT), out, "--input", "count=3")
     nodes = onnx.load(out).graph.node
     assert report.code == 0 and "Loop" not in {node.op_type for node in nodes}
-    assert report.out.startswith(f"wrote {out}: ") and "no loop and no branch" in report.out
+    lines = report.out.splitlines()
+    assert lines[0] == "removed  Loop 'rollout': all iterations at once, 'sum' as a sum"
+    assert lines[-1].startswith(f"wrote {out}: ") and "no loop and no branch" in lines[-1]
 
 
 STEPS = model("""main (int64 count, float[2] x) => (float[2] y) {
@@ -63,3 +65,39 @@ def test_fix_allows_as_many_iterations_as_there_are(whorl, saved, tmp_path):
     report = whorl(*command)
     assert report.err.endswith("  fix: try --max-iterations 9, in Python max_iterations=9\n")
     assert whorl(*command, "--max-iterations", 9).code == 0
+
+
+TWO = model("""main (float[n, 3] x, float[3] h) => (float[n, 3] y, float[3] z) {
+    [map] y = Scan (x) <num_scan_inputs = 1, body = a (float[3] v) => (float[3] w) { w = Exp(v) }>
+    [chain] z = Scan (h, x) <num_scan_inputs = 1, body = b (float[3] s, float[3] v) => (float[3] t) {
+        p = Mul(s, v)
+        t = Tanh(p)
+    }>
+}""")
+
+
+def test_report_says_what_each_loop_became_and_who_agrees(whorl, saved, tmp_path):
+    out = tmp_path / "flat.onnx"
+    report = whorl("deloop", saved(TWO), out, "--partial")
+    assert report.code == 0
+    lines = report.out.splitlines()
+    assert lines[0] == "removed  Loop 'map': all iterations at once"
+    assert lines[1].startswith("remains  Loop 'chain': the number of its iterations is known only when it runs")
+    assert lines[2].startswith("equal    in whorl") and lines[2].endswith(": 5 random runs")
+    assert "1 loops and branches left" in lines[-1] and "equal" not in lines[-1]
+    assert [node.op_type for node in onnx.load(out).graph.node] == ["Exp", "Scan"]
+
+
+def test_report_as_json(whorl, saved, tmp_path):
+    document = whorl("deloop", saved(TWO), tmp_path / "flat.onnx", "--partial", "--json", "--no-verify").document
+    assert document["removed"] == {"Loop 'map'": "all iterations at once"}
+    assert list(document["remaining"]) == ["Loop 'chain'"] and document["verified"] is None
+
+
+def test_only_the_loops_that_are_named_go(whorl, saved, tmp_path):
+    out = tmp_path / "flat.onnx"
+    assert whorl("deloop", saved(TWO), out, "--only", "map").code == 0
+    assert [node.op_type for node in onnx.load(out).graph.node] == ["Exp", "Scan"]
+    report = whorl("deloop", saved(TWO), out, "--only", "mapp")
+    assert report.code and "no loop or branch is called 'mapp'" in report.err
+    assert "choose from chain, map, y, z" in report.err

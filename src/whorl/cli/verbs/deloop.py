@@ -1,22 +1,32 @@
-"""Remove loops and branches from a model, for runtimes that have none.
+"""Remove loops and branches from a model, for runtimes that have none, or that are slow at them.
 
 A loop whose iterations are independent, or carry sums, extremes, last values and tensors that grow, becomes ops on all
 iterations at once, for any trip count and any lengths. Other loops are unrolled, each If becomes both of its branches
-and a selection. What cannot be removed is named with the reason, and nothing is written.
+and a selection. What cannot be removed is named with the reason, and nothing is written. Before it is, both models run
+on random inputs of several lengths, here, in onnxruntime and in OpenVINO where these are installed.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from msgspec.structs import asdict
 
-from whorl.api.delooping import MAX_ITERATIONS, deloop
+from whorl.api.delooping import (
+    MAX_ITERATIONS,
+    Delooped,
+    DeloopOptions,
+    deloop_with_reasons,
+    remaining_error,
+)
 from whorl.api.models import save
 from whorl.cli.arguments import add_model, add_output, count, dims_of, load_options, module_of, save_options, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
+from whorl.cli.verification import Verdict, verify
+from whorl.errors import DeloopError
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,6 +46,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="keep the bits of squared distances, which a matrix product rounds otherwise",
     )
     parser.add_argument(
+        "--only",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a loop or branch that is to go, by the name of its node or of an output; others stay",
+    )
+    parser.add_argument("--partial", action="store_true", help="write the model also where something cannot be removed")
+    parser.add_argument(
+        "--no-verify",
+        action="store_true",
+        help="do not run both models on random inputs of several lengths, here and in engines that are installed",
+    )
+    parser.add_argument(
         "--dim", action="append", default=[], metavar="NAME=SIZE", help="fix the length of a named dim of the inputs"
     )
     parser.add_argument(
@@ -49,20 +72,46 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def execute(arguments: argparse.Namespace) -> int:
     options = save_options(arguments)
-    inputs = read_inputs(arguments.input, module_of(arguments)) if arguments.input else {}
-    module = deloop(
-        arguments.model,
-        inputs=inputs,
+    source = module_of(arguments)
+    inputs = read_inputs(arguments.input, source)
+    choices = DeloopOptions(
         max_iterations=arguments.max_iterations,
         dims=dims_of(arguments.dim),
+        inputs=inputs,
         exact=arguments.exact,
-        timeout=arguments.timeout,
-        options=load_options(arguments),
+        only=arguments.only,
     )
-    save(module, arguments.output, **asdict(options))
-    size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in module.nodes())
+    result = deloop_with_reasons(arguments.model, choices, arguments.timeout, load_options(arguments))
+    if result.remaining and not arguments.partial:
+        raise remaining_error(result)
+    verdict = None if arguments.no_verify else verify(source, result.module, inputs)
+    if verdict is not None and verdict.difference:
+        raise DeloopError(
+            f"the model without loops gives something else {verdict.difference}",
+            fix="report this; --only leaves loops as they are, --no-verify writes the model all the same",
+        )
+    save(result.module, arguments.output, **asdict(options))
+    size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in result.module.nodes())
     if arguments.json:
-        print_document({"output": arguments.output, "bytes": size, "nodes": nodes})
+        document = {"output": arguments.output, "bytes": size, "nodes": nodes}
+        document |= {"removed": result.removed, "remaining": result.remaining}
+        print_document(document | {"verified": None if verdict is None else asdict(verdict)})
     else:
-        print(f"wrote {arguments.output}: {nodes} nodes, no loop and no branch, {size} bytes")
+        written = f"wrote {arguments.output}: {nodes} nodes, {_left(result)}, {size} bytes"
+        print("\n".join([*_lines(result, verdict), written]))
     return 0
+
+
+def _left(result: Delooped) -> str:
+    """What is left of control flow."""
+    count = sum(1 for node in result.module.nodes() if node.regions)
+    return f"{count} loops and branches left" if count else "no loop and no branch"
+
+
+def _lines(result: Delooped, verdict: Verdict | None) -> Iterator[str]:
+    yield from (f"removed  {where}: {form}" for where, form in result.removed.items())
+    yield from (f"remains  {where}: {why}" for where, why in result.remaining.items())
+    if verdict is not None:
+        count = len(verdict.lengths)
+        yield f"equal    in {', '.join(verdict.engines)}: {count} random run{'' if count == 1 else 's'}"
+        yield from (f"note     {note}" for note in verdict.notes)

@@ -12,7 +12,7 @@ from whorl.ir.graph import Module, Node, Value
 from whorl.ir.rewrite import rewrite
 from whorl.ops.control.flow import If, Loop
 from whorl.passes.context import Context
-from whorl.passes.locations import locations_of
+from whorl.passes.locations import Chooser, choose_all, locations_of
 from whorl.passes.simplify_loop import iterations
 from whorl.passes.unroll.branches import if_convert
 from whorl.passes.unroll.legality import CannotUnroll
@@ -23,16 +23,23 @@ MAX_NODES = 1 << 18
 """Nodes that a program without loops may have."""
 
 
-def unroll_control_flow(module: Module, context: Context, max_iterations: int) -> dict[str, CannotUnroll]:
-    """Unroll every Loop of no more than `max_iterations` and if-convert every If; inner ones go first.
+def unroll_control_flow(
+    module: Module,
+    context: Context,
+    max_iterations: int,
+    is_chosen: Chooser = choose_all,
+    removed: dict[str, str] | None = None,
+) -> dict[str, CannotUnroll]:
+    """Unroll every chosen Loop of no more than `max_iterations` and if-convert every If; inner ones go first.
 
-    Returns the location of each one that remains, with the reason.
+    Returns the location of each one that remains, with the reason; adds those that go, with their form, to `removed`.
     """
     remaining: dict[str, CannotUnroll] = {}
+    forms = {} if removed is None else removed
     edited = True
     while edited:
         remaining.clear()
-        edited = _unroll_innermost(module, context, max_iterations, remaining)
+        edited = _unroll_innermost(module, context, max_iterations, is_chosen, remaining, forms)
     return remaining
 
 
@@ -51,7 +58,12 @@ def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
 
 
 def _unroll_innermost(
-    module: Module, context: Context, max_iterations: int, remaining: dict[str, CannotUnroll]
+    module: Module,
+    context: Context,
+    max_iterations: int,
+    is_chosen: Chooser,
+    remaining: dict[str, CannotUnroll],
+    removed: dict[str, str],
 ) -> bool:
     """Rewrite each Loop and If without others inside, if it can be; whether any was rewritten.
 
@@ -62,7 +74,7 @@ def _unroll_innermost(
 
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
         nonlocal size
-        if not isinstance(node.op, If | Loop) or _has_inner(node):
+        if not isinstance(node.op, If | Loop) or _has_inner(node) or not is_chosen(node):
             return None
         before = len(build.region.nodes)
         try:
@@ -77,12 +89,15 @@ def _unroll_innermost(
         if not context.may_edit("unroll_control_flow"):
             del build.region.nodes[before:]
             return None
-        size += len(build.region.nodes) - before
+        added = len(build.region.nodes) - before
+        size += added
+        form = "both branches and a selection" if isinstance(node.op, If) else f"unrolled, {added} nodes"
+        removed[locations.get(node, node.title)] = form
         return outputs
 
     edited = rewrite(module.main, context.inference, visit)
     for node in module.nodes():
-        if isinstance(node.op, If | Loop):
+        if isinstance(node.op, If | Loop) and is_chosen(node):
             remaining.setdefault(locations.get(node, node.title), CannotUnroll("what is inside remains"))
     return edited
 

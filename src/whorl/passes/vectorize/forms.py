@@ -5,6 +5,8 @@ The table has the value before each iteration and after the last, one under the 
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from msgspec import Struct
 
@@ -29,6 +31,8 @@ from whorl.passes.vectorize.stacks import Stacks
 
 class Recurrence(Struct):
     """The closed form of a carried value; `state` is the value in the body, `nodes` those that update it."""
+
+    title: ClassVar[str]
 
     state: Value
     nodes: set[Node]
@@ -56,6 +60,8 @@ class Sum(Recurrence):
     The sum of floats begins with the first value, but for 0: no sum that begins with 0 is -0, so that adding 0 to a sum
     without it gives the same.
     """
+
+    title = "a sum"
 
     terms: list[Batched]
     regroups: bool
@@ -101,6 +107,8 @@ class Sum(Recurrence):
 class Reduced(Recurrence):
     """op(state, term) for an op of which every order gives the same."""
 
+    title = "a reduction"
+
     term: Batched
     op: Op
 
@@ -115,6 +123,8 @@ class Reduced(Recurrence):
 class AllOrAny(Reduced):
     """A conjunction or disjunction, whose table counts the terms that decide it."""
 
+    title = "a count of what decides it"
+
     def table(self, stacks: Stacks, first: Value) -> Value:
         build, is_all = stacks.build, isinstance(self.op, ReduceMin)
         rows = stacks.after(first, stacks.all_rows(self.term, first))
@@ -127,6 +137,8 @@ class AllOrAny(Reduced):
 class Overwritten(Recurrence):
     """A value that no iteration computes from itself."""
 
+    title = "a shift"
+
     term: Batched
 
     def table(self, stacks: Stacks, first: Value) -> Value:
@@ -138,6 +150,8 @@ class Overwritten(Recurrence):
 
 class OverwrittenWhere(Recurrence):
     """A value that iterations overwrite where a mask of one element holds."""
+
+    title = "the last that was written"
 
     term: Batched
     mask: Batched
@@ -161,6 +175,8 @@ class OverwrittenWhere(Recurrence):
 class Grown(Recurrence):
     """A tensor that gets more along an axis, behind or in front; with a `mask`, in some iterations."""
 
+    title = "one concatenation"
+
     term: Batched
     axis: int
     in_front: bool
@@ -178,6 +194,8 @@ class Grown(Recurrence):
 class Appended(Recurrence):
     """A sequence that gets an element at its end; with a `mask`, in some iterations. At first it is empty."""
 
+    title = "one tensor"
+
     term: Batched
     mask: Batched | None
 
@@ -190,6 +208,8 @@ class Appended(Recurrence):
 
 class Beaten(Recurrence):
     """What goes with the first key that beats all before it, or with the last that is not beaten: `find` says which."""
+
+    title = "what goes with the best"
 
     key: Batched
     first_key: Value

@@ -20,12 +20,16 @@ from whorl.passes.vectorize.regions import batch_node
 from whorl.passes.vectorize.stacks import Stacks
 
 
-def vectorize_loop(node: Node, build: Builder, regroups: bool = False) -> list[Value]:
-    """The outputs of a loop without the loop. `regroups`: sums of floats may be. Errors: CannotVectorize."""
+def vectorize_loop(node: Node, build: Builder, regroups: bool = False) -> tuple[list[Value], str]:
+    """The outputs of a loop without the loop, and what it becomes, in words. `regroups`: sums of floats may be.
+
+    Errors: CannotVectorize.
+    """
     assert isinstance(node.op, Loop)
     if node.inputs[1] is not None and known_bool(node.regions[0].results[0]) is not True:
         raise CannotVectorize("its body may end it")
-    return _Vectorized(node, build, regroups).outputs()
+    vectorized = _Vectorized(node, build, regroups)
+    return vectorized.outputs(), "all iterations at once" + "".join(f", {text}" for text in vectorized.forms)
 
 
 class _Vectorized:
@@ -45,6 +49,8 @@ class _Vectorized:
             self.values[piece] = stacks.slices(value, how)
         self.pending = list(self.body.nodes)
         self.final: dict[int, Value] = {}
+        self.forms: list[str] = []
+        """What each carried value is, in words."""
         self._solve()
 
     # ---- what is known ---------------------------------------------------------------------------------------
@@ -110,6 +116,7 @@ class _Vectorized:
             self.final.pop(k, None)
             return False
         self.values |= known
+        self.forms.append(f"{state.name!r} as {form.title}")
         if state not in known:
             self.pending = [node for node in self.pending if node not in form.nodes]
         return True
