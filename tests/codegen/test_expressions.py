@@ -7,6 +7,7 @@ import numpy as np
 from codegen.maps import mapping
 from codegen.running import run_program
 from whorl.codegen.emit import emit
+from whorl.codegen.target import Target, machine, optimised
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.program import For, Program, Store
@@ -42,6 +43,17 @@ def test_index_is_row_major_and_zeros_cost_nothing() -> None:
     assert m[:, 2].tolist() == [7, 7, 7] and m.sum() == 21
     zero = Store(matrix, (index_const(0), index_const(0)), Const(FLOAT32, 7.0))
     assert "mul nsw" not in str(emit(Program([], [matrix], [], [zero]), MACHINE))
+
+
+def test_columns_as_far_apart_as_only_the_run_knows_are_not_expected_side_by_side() -> None:
+    n, i, j = (Var(INT64, name, False) for name in "nij")
+    x, y = Buffer("x", FLOAT32, (256, n)), Buffer("y", FLOAT32, (n, 256))
+    value = Apply(FLOAT32, "exp", (Load(FLOAT32, x, (j, i)),))
+    inner = For(j, index_const(256), [Store(y, (i, j), value)], parallel=True)
+    program = Program([n], [x, y], [], [For(i, n, [inner], parallel=True)], results=[y])
+    target = Target(64, True, "x86_64-unknown-linux-gnu", "x86-64-v4", "")
+    written = str(optimised(emit(program, target).split()[0], machine(target)))
+    assert "ident.check" not in written
 
 
 def test_accesses_in_parallel_loops_carry_the_groups_of_all_of_them() -> None:

@@ -9,7 +9,10 @@ from whorl.codegen.scalars import Scalars, memory_type
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.verify import parts
 from whorl.llvm.function import Block
-from whorl.llvm.value import Value
+from whorl.llvm.value import Index, Value
+
+FARTHEST = 1 << 62
+"""Elements that no stride reaches, which LLVM does not know."""
 
 
 class Expressions:
@@ -77,12 +80,20 @@ class Expressions:
             if step.text == "0":
                 continue
             if isinstance(stride, Expr):
-                step = step * self.write(stride)
+                step = step * self.stride(stride)
             elif stride != 1:
                 step = step * stride
             flat = step if flat.text == "0" else flat + step
         start = self.frame.start_of(buffer)
         return f.value("ptr", f"getelementptr inbounds {memory_type(buffer.dtype)}, {start}, {flat}")
+
+    def stride(self, stride: Expr) -> Index:
+        """A stride that only the run knows, but as no mere variable: LLVM would guess that such a one is 1.
+
+        It writes vectors for that alone, and single elements for all others.
+        """
+        number = self.f.index(self.write(stride))
+        return self.f.least(number, FARTHEST) if isinstance(stride, Var) else number
 
     def access(self) -> str:
         """Metadata of an instruction that accesses memory."""
