@@ -37,8 +37,9 @@ def vmap(
     negative ones from its end. A mapping names the inputs that get one, the others are what all rows share; without
     one, all do but those with default values. An output that a mapping of `out_axes` does not name gets it first; one
     that is None must be the same for all rows. Results of a row have the bits that it has alone, but for the order in
-    which products sum. Where rows take different branches, both are computed and each row selects; what a branch would
-    not compute must not fail. `timeout`: seconds allowed. `options` and keywords as for `load`.
+    which products sum. Where rows take different branches, both are computed and each row selects; a loop goes on while
+    one of the rows does, and those that are over keep what they carry. What a row would not compute must not fail for
+    it. `timeout`: seconds allowed. `options` and keywords as for `load`.
     Errors: LoadError; VmapError names the node that cannot be computed for many rows, with the reason; TimeLimitError.
     """
     reading = options_of(options, keywords)

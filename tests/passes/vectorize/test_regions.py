@@ -1,35 +1,6 @@
-"""Bodies of many rows: branches and loops inside, and what keeps them."""
+"""Bodies of many rows: branches inside, and what keeps them."""
 
-import pytest
-from passes.vectorize.programs import reason, vectorized
-
-INNER = """main(%x: float32[n, 3], %k: int64[n], %yes: bool[]) {{
-  %r: float32[n, 3] = Loop "rows" (_, _, %x, %k, %yes) {{scanned = (Scanned(), Scanned()), collected = (Collected(),)}}
-  body(%i: int64[], %g: bool[], %v: float32[3], %m: int64[], %on: bool[]) {{
-    %four: int64[] = Constant() {{value = int64[] <4>}}
-    %q: float32[3] = Loop "inner" ({trip}, {go}, %v) {{carried = 1}}
-    body(%j: int64[], %o: bool[], %s: float32[3]) {{
-      %t: float32[3] = Exp(%s)
-      %a: float32[] = ReduceMax(%t) {{keepdims = 0}}
-      %b: bool[] = Less(%a, %a)
-      return {answer}, %t
-    }}
-    return %g, %q
-  }}
-  return r = %r
-}}"""
-
-
-@pytest.mark.parametrize(
-    ("trip", "go", "answer", "why"),
-    [
-        ("%m", "_", "%o", "Loop 'inner' runs a different number of times for each row"),
-        ("%four", "%on", "%b", "Loop 'inner' may end at a different iteration for each row"),
-    ],
-)
-def test_loops_inside_have_to_run_alike_for_all_rows(trip, go, answer, why):
-    remaining = vectorized(INNER.format(trip=trip, go=go, answer=answer))[1]
-    assert remaining["Loop 'rows'"] == why
+from passes.vectorize.programs import reason
 
 
 def test_branches_that_may_fail_are_not_computed_for_rows_that_do_not_take_them():

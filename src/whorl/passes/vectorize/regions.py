@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from msgspec.structs import replace
-
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.types import TensorType
-from whorl.ops.control.flow import If, Loop, known_bool
+from whorl.ops.control.flow import If, Loop
 from whorl.ops.elementwise.comparison import Where
-from whorl.passes.rules.conditions import same_type
 from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, as_scalar, give_all_rows, row_count
+from whorl.passes.vectorize.inner_loops import InnerLoop
 from whorl.passes.vectorize.rules import batch_op
 
 
@@ -57,7 +54,7 @@ def _outputs(node: Node, operands: Sequence[Batched | None], build: Builder) -> 
         case If():
             return _batch_if(node, operands, build)
         case Loop():
-            return _batch_loop(node, node.op, operands, build)
+            return InnerLoop(node, operands, build, batch_region).outputs()
         case _:
             return batch_op(node.op, operands, build)
 
@@ -103,44 +100,3 @@ def _batch_branches(node: Node, condition: Batched, captured: Sequence[Batched],
     names = [value.name for value in node.outputs]
     build.inference.visited.clear()
     return [Batched(value) for value in build.add_many(If(), inputs, names, branches, node.name)]
-
-
-def _batch_loop(node: Node, op: Loop, operands: Sequence[Batched | None], build: Builder) -> list[Batched]:
-    """A loop that all rows run alike, which carries and collects the values of all."""
-    trip, condition, carried, scanned, captured = op.split(operands)
-    if any(x is not None and x.is_mapped for x in (trip, condition)):
-        raise CannotVectorize(f"{node.title} runs a different number of times for each row")
-    body = node.regions[0]
-    if condition is not None and known_bool(body.results[0]) is not True:
-        raise CannotVectorize(f"{node.title} may end at a different iteration for each row")
-    rows = row_count(operands, build)
-    states = [Batched(give_all_rows(x, rows, build)) for x in carried]
-    sliced = [replace(how, axis=x.axis(how.axis)) for how, x in zip(op.scanned, scanned, strict=True)]
-    inputs = [*states, *scanned, *captured]
-    region = Region(body.name)
-    first = [region.add_argument(v.name, v.type, v.known) for v in body.arguments[:2]]
-    arguments = [Batched(first[0], is_mapped=False), Batched(first[1], is_mapped=False)]
-    for old, x in zip(body.arguments[2:], inputs, strict=True):
-        arguments.append(Batched(region.add_argument(old.name, x.value.type, x.value.known), x.is_mapped))
-    for k, how in enumerate(sliced, 2 + op.carried):
-        type = scanned[k - 2 - op.carried].value.type
-        assert isinstance(type, TensorType)
-        build.inference.set_type(region.arguments[k], how.slice_type(type))
-    inner = Builder(region, build.inference)
-    results = batch_region(body, arguments, inner)
-    count = row_count(arguments, inner)
-    extra = [give_all_rows(x, count, inner) for x in results[1:]]
-    region.results = [results[0].value, *extra]
-    elements = results[1 + op.carried + op.last :]
-    collected = tuple(
-        replace(how, axis=1 + how.axis % (x.rank + how.stacks(x.rank)), declared=None)
-        for how, x in zip(op.collected, elements, strict=True)
-    )
-    for k, (state, result) in enumerate(zip(states, extra, strict=False)):
-        if op.keep_shapes and not same_type(state.value.type, result.type):
-            raise CannotVectorize(f"{node.title} may change the shape of carried value {k}")
-    outer = [None if x is None else x.value for x in (trip, condition, *inputs)]
-    names = [value.name for value in node.outputs]
-    build.inference.visited.clear()
-    new = replace(op, scanned=tuple(sliced), collected=collected)
-    return [Batched(value) for value in build.add_many(new, outer, names, [region], node.name)]
