@@ -1,92 +1,165 @@
-"""Native form of Unique, on the views that a kernel builder `k` makes: slices sorted, and numbered group by group.
+"""Native form of Unique, on the views that a kernel builder `k` makes: slices numbered as they come, by a hash table.
 
-A slice is a row of int64 keys, which compare as its elements do. The sort is stable, so of equal slices the first one
-leads its group.
+A slice is a row of int64 keys, equal where its elements are, and in their order. Only the different ones are sorted.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import Struct
+
 from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.expressions import Expr, Var
+from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
 from whorl.ops.native.heaps import key_of
 from whorl.ops.native.index_maps import map_indices, replace_at, reshape_view, transpose_view
 
+_FACTOR, _HALF = -7046029254386353131, 32
+"""What spreads keys over 64 bits, the upper ones best: 2 ** 64 over the golden ratio, an odd number."""
 Compare = Callable[[Expr, Expr], Expr]
 """Below 0 where the first slice comes before the second one, 0 where they are equal."""
 
 
 def find_unique(k: NativeBuilder, x: View, axis: int, is_sorted: bool) -> Sequence[View]:
     """The different slices along an axis, each one's first index, each slice's number among them, and their counts."""
-    x, length = k.materialise_reread(x), x.shape[axis]
-    first, counts, inverse = (k.temporary(INT64, (length,)) for _ in range(3))
-    compare = _comparison(k, x, axis)
-    order = _sort(k, length, compare)
-    groups = k.variable(INT64, "groups", once=False)
-    k.assign(groups, k.const(0))
-    with k.loop(length) as step:
-        here = k.let(order(step))
-        before = k.let(order(k.apply("max", k.sub(step, k.const(1)), k.const(0))))
-        is_new = k.apply("or", k.compare("eq", step, k.const(0)), k.compare("ne", compare(before, here), k.const(0)))
-        with k.when(k.let(is_new)):
-            k.store(first, (groups,), here)
-            k.store(counts, (groups,), k.const(0))
-            k.assign(groups, k.add(groups, k.const(1)))
-        group = k.let(k.sub(groups, k.const(1)))
-        k.store(inverse, (here,), group)
-        k.store(counts, (group,), k.add(k.load(counts, (group,)), k.const(1)))
-    total = k.variable(INT64, "count")
-    k.assign(total, groups)
-    count = k.new_length(total)
-    rows = [k.view_of(first, (count,)), k.view_of(inverse, (length,)), k.view_of(counts, (count,))]
-    if not is_sorted:
-        rows = _as_first_seen(k, *rows)
+    x = k.materialise_reread(x)
+    slices = _slices(k, x, axis)
+    rows = _number_slices(k, slices)
+    if is_sorted:
+        rows = _in_order(k, slices, *rows)
     chosen = rows[0]
 
     def source(index: Index) -> Index:
         return replace_at(index, axis, chosen.at((index[axis],)))
 
-    return map_indices(k, x, replace_at(x.shape, axis, count), source, 1), *rows
+    return map_indices(k, x, replace_at(x.shape, axis, chosen.shape[0]), source, 1), *rows
 
 
-def _comparison(k: NativeBuilder, x: View, axis: int) -> Compare:
-    """Compares two slices by their indices, element by element."""
-    others = [n for n in range(len(x.shape)) if n != axis]
-    size = dims.product(x.shape[n] for n in others)
-    rows = reshape_view(k, transpose_view(k, x, (axis, *others)), (x.shape[axis], size))
-    keys = k.materialise(k.view(INT64, rows.shape, lambda index: key_of(k, k.let(rows.at(index))), rows.cost + 4))
+class _Slices(Struct, frozen=True):
+    """Slices by their keys, a row each."""
 
-    def compare_at(a: Expr, b: Expr, element: Expr) -> Expr:
-        left, right = k.let(keys.at((a, element))), k.let(keys.at((b, element)))
-        above, below = k.compare("gt", left, right), k.compare("lt", left, right)
-        return k.sub(k.cast(above, INT64), k.cast(below, INT64))
+    k: NativeBuilder
+    keys: View
 
-    def compare(a: Expr, b: Expr) -> Expr:
-        if size == 1:
-            return compare_at(a, b, k.const(0))
+    @property
+    def count(self) -> Dim:
+        return self.keys.shape[0]
+
+    @property
+    def size(self) -> Dim:
+        return self.keys.shape[1]
+
+    def hash(self, index: Expr) -> Expr:
+        """A number that equal slices share."""
+        k, factor = self.k, self.k.const(_FACTOR)
+
+        def mix(total: Expr, element: Expr) -> Expr:
+            product = k.mul(k.apply("xor", total, self.keys.at((index, element))), factor)
+            return k.apply("xor", product, k.apply("shr", product, k.const(_HALF)))
+
+        if self.size == 1:
+            return k.let(mix(k.const(0), k.const(0)))
+        return k.reduce([self.size], k.const(0), lambda total, element: mix(total, element[0]))
+
+    def compare(self, a: Expr, b: Expr) -> Expr:
+        """Two slices element by element, as `Compare`."""
+        k = self.k
+        if self.size == 1:
+            return self._compare_at(a, b, k.const(0))
         sign, element = k.variable(INT64, "sign", once=False), k.variable(INT64, "element", once=False)
         k.assign(sign, k.const(0))
         k.assign(element, k.const(0))
 
         def is_undecided() -> Expr:
-            is_inside = k.compare("lt", element, k.length(size))
+            is_inside = k.compare("lt", element, k.length(self.size))
             return k.apply("and", is_inside, k.compare("eq", sign, k.const(0)))
 
         with k.repeat_while(is_undecided):
-            k.assign(sign, compare_at(a, b, element))
+            k.assign(sign, self._compare_at(a, b, element))
             k.assign(element, k.add(element, k.const(1)))
         return k.let(sign)
 
-    return compare
+    def _compare_at(self, a: Expr, b: Expr, element: Expr) -> Expr:
+        k = self.k
+        left, right = (k.let(self.keys.at((n, element))) for n in (a, b))
+        above, below = k.compare("gt", left, right), k.compare("lt", left, right)
+        return k.sub(k.cast(above, INT64), k.cast(below, INT64))
+
+
+def _slices(k: NativeBuilder, x: View, axis: int) -> _Slices:
+    others = [n for n in range(len(x.shape)) if n != axis]
+    size = dims.product(x.shape[n] for n in others)
+    rows = reshape_view(k, transpose_view(k, x, (axis, *others)), (x.shape[axis], size))
+    return _Slices(k, k.materialise(k.view(INT64, rows.shape, lambda index: key_of(k, k.let(rows.at(index))), 8)))
+
+
+def _number_slices(k: NativeBuilder, slices: _Slices) -> list[View]:
+    """The first index of each different slice, each slice's number, and their counts; as slices are first seen."""
+    length, one = slices.count, k.const(1)
+    first, counts, inverse = (k.temporary(INT64, (length,)) for _ in range(3))
+    table, last = _empty_table(k, length)
+    groups = k.variable(INT64, "groups", once=False)
+    slot, leader = k.variable(INT64, "slot", once=False), k.variable(INT64, "leader", once=False)
+    k.assign(groups, k.const(0))
+
+    def look(position: Expr) -> None:
+        k.assign(slot, k.apply("and", position, last))
+        k.assign(leader, k.load(table, (slot,)))
+
+    with k.loop(length) as index:
+        look(slices.hash(index))
+        is_free = k.compare("lt", leader, k.const(0))
+        with k.repeat_while(
+            lambda: k.compare("ne", slices.compare(k.let(k.select(is_free, index, leader)), index), k.const(0))
+        ):
+            look(k.add(slot, one))
+        with k.when(is_free):
+            k.store(table, (slot,), index)
+            k.store(first, (groups,), index)
+            k.store(counts, (groups,), k.const(0))
+            k.store(inverse, (index,), groups)
+            k.assign(groups, k.add(groups, one))
+            k.assign(leader, index)
+        group = k.let(k.load(inverse, (leader,)))
+        k.store(inverse, (index,), group)
+        k.store(counts, (group,), k.add(k.load(counts, (group,)), one))
+    total = k.variable(INT64, "count")
+    k.assign(total, groups)
+    count = k.new_length(total)
+    return [k.view_of(first, (count,)), k.view_of(inverse, (length,)), k.view_of(counts, (count,))]
+
+
+def _empty_table(k: NativeBuilder, length: Dim) -> tuple[Buffer, Expr]:
+    """A hash table of free slots, a power of two and more than twice as many as slices, and the last one's number."""
+    table, slots = k.temporary(INT64, (length * 4 + 4,)), k.variable(INT64, "slots", once=False)
+    k.assign(slots, k.const(2))
+    with k.repeat_while(lambda: k.compare("le", slots, k.mul(k.length(length), k.const(2)))):
+        k.assign(slots, k.add(slots, slots))
+    count = k.let(slots)
+    with k.loop(count, parallel=True) as slot:
+        k.store(table, (slot,), k.const(-1))
+    return table, k.let(k.sub(count, k.const(1)))
+
+
+def _in_order(k: NativeBuilder, slices: _Slices, first: View, inverse: View, counts: View) -> list[View]:
+    """Groups numbered in the order of their slices."""
+    order = _sort(k, first.shape[0], lambda a, b: slices.compare(first.at((a,)), first.at((b,))))
+    numbers, firsts, sizes = (k.temporary(INT64, first.shape) for _ in range(3))
+    with k.loop(first.shape[0]) as number:
+        group = k.let(order(number))
+        k.store(numbers, (group,), number)
+        k.store(firsts, (number,), first.at((group,)))
+        k.store(sizes, (number,), counts.at((group,)))
+    own = k.view(INT64, inverse.shape, lambda index: k.load(numbers, (inverse.at(index),)), 2)
+    return [k.view_of(firsts, first.shape), own, k.view_of(sizes, first.shape)]
 
 
 def _sort(k: NativeBuilder, length: Dim, compare: Compare) -> Callable[[Expr], Expr]:
-    """The indices of slices in their order: runs of 1, 2, 4, ... are merged, from one row of memory into the other."""
+    """The numbers of groups in their order: runs of 1, 2, 4, ... are merged, from one row of memory into the other."""
     memory, one, count = k.temporary(INT64, (2, length)), k.const(1), k.let(k.length(length))
     with k.nest((length,)) as (index,):
         k.store(memory, (k.const(0), index), index)
@@ -131,19 +204,3 @@ def _merge(
 
 def _advance(k: NativeBuilder, position: Var, is_taken: Expr) -> None:
     k.assign(position, k.add(position, k.cast(is_taken, INT64)))
-
-
-def _as_first_seen(k: NativeBuilder, first: View, inverse: View, counts: View) -> list[View]:
-    """Groups numbered in the order in which their first slices stand."""
-    numbers, firsts, sizes = (k.temporary(INT64, first.shape) for _ in range(3))
-    own, seen = k.temporary(INT64, inverse.shape), k.variable(INT64, "seen", once=False)
-    k.assign(seen, k.const(0))
-    with k.loop(inverse.shape[0]) as index:
-        group = k.let(inverse.at((index,)))
-        with k.when(k.compare("eq", first.at((group,)), index)):
-            k.store(numbers, (group,), seen)
-            k.store(firsts, (seen,), index)
-            k.store(sizes, (seen,), counts.at((group,)))
-            k.assign(seen, k.add(seen, k.const(1)))
-        k.store(own, (index,), k.load(numbers, (group,)))
-    return [k.view_of(firsts, first.shape), k.view_of(own, inverse.shape), k.view_of(sizes, first.shape)]
