@@ -21,7 +21,7 @@ from whorl.llvm.fuel import FUEL
 from whorl.lowering import graph_program
 from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
 from whorl.lowering.work import steps_of, work_of
-from whorl.runtime.buffer_pool import empty, make_allocator
+from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
 from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape, unstack
 from whorl.runtime.limits import UNLIMITED, Budget
@@ -227,6 +227,7 @@ class RunMemory:
         self.arrays: dict[Buffer, np.ndarray] = {}
         self.fixed: dict[Buffer, np.ndarray] = {}
         self.buffers = GrowableMemory()
+        self.contents: dict[int, tuple[int, np.ndarray]] = {}
         self.growing = [n for n, buffer in enumerate(program.scratch) if buffer.grows]
         self.in_arena = [n for n, buffer in enumerate(program.scratch) if not buffer.grows]
         self.outputs = {
@@ -278,6 +279,7 @@ class RunMemory:
 
     def _free_growable(self) -> None:
         self.buffers.clear()
+        self.contents.clear()
         for n in self.growing:
             self.block[self.scratch_cell + n] = 0
         for n in range(len(self.growing)):
@@ -289,14 +291,20 @@ class RunMemory:
             self._free_growable()
 
     def copy_grown(self, output: int) -> np.ndarray:
-        """A copy of an output that lies in a growable buffer."""
+        """A copy of an output that lies in a growable buffer; of a small one by NumPy, which takes less to ask."""
         cell, shape, lengths, dtype = self.outputs[output]
         for axis, scalar in lengths:
             shape[axis] = self.block[scalar]
-        result = empty(shape, dtype)
-        if result.size:
-            ctypes.memmove(address(result), self.block[cell], result.nbytes)
-        return result
+        count, start = math.prod(shape), self.block[cell]
+        if not count or count * dtype.itemsize >= LARGE:
+            result = empty(shape, dtype)
+            ctypes.memmove(address(result), start, result.nbytes)
+            return result
+        known = self.contents.get(output)
+        if known is None or known[0] != start:
+            memory = self.buffers.arrays[start]
+            known = self.contents[output] = start, memory[: len(memory) // dtype.itemsize * dtype.itemsize].view(dtype)
+        return known[1][:count].reshape(shape).copy()
 
     def _scratch(self, bound: BoundLaunch) -> dict[Buffer, np.ndarray]:
         arrays: dict[Buffer, np.ndarray] = {}
