@@ -191,7 +191,17 @@ class Author:
         if kind == "is" and w.chance(40):
             return scope.constant(w.array(operand, w.lengths[0]), operand.dtype)
         inexact = self.inexact(scope, form, operand)
-        return w.choose(inexact) if inexact and w.chance(70) else scope.operand(operand)
+        if inexact and w.chance(70):
+            return w.choose(inexact)
+        is_plain = len(operand.dims) > 1 and kind in ("", "tame", "finite")
+        return self.turned(scope, operand) if is_plain and w.chance(15) else scope.operand(operand)
+
+    def turned(self, scope: Scope, operand: Operand) -> Var:
+        """A tensor whose elements lie in another order than that of its axes."""
+        order = self.writer.rng.permutation(len(operand.dims)).tolist()
+        source = scope.operand(replace(operand, dims=tuple(operand.dims[axis] for axis in order)))
+        result = replace(source, name=self.writer.name("turned"), dims=operand.dims, source="")
+        return scope.add("Transpose", [source], [result], perm=np.argsort(order).tolist())[0]
 
     def inexact(self, scope: Scope, form: Form, operand: Operand) -> list[Var]:
         """Values with slack that the form may read."""
