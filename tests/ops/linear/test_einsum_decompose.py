@@ -70,9 +70,19 @@ def test_diagonal_is_not_decomposed() -> None:
         ("ij,n->nji", [(2, 3), ("n",)]),
         ("...i,ij->...j", [("n", 1, 3), (3, 2)]),
         ("ni->", [("n", 2)]),
+        ("nij,nkj->nik", [("n", "m", 3), ("n", "p", 3)]),
+        ("nhqd,nhkd->nhqk", [("n", 2, "m", 3), ("n", 2, "p", 3)]),
+        ("nqhd,nkhd->nhqk", [("n", "m", 2, 3), ("n", "p", 2, 3)]),
+        ("nhqk,nkhd->nqhd", [("n", 2, "m", "p"), ("n", "p", 2, 3)]),
+        ("nmd,de->nme", [("n", "m", 3), (3, 2)]),
+        ("nmd,dhe->nmhe", [("n", "m", 3), (3, 2, 4)]),
+        ("nm,nm->", [("n", "m"), ("n", "m")]),
+        ("n,m->nm", [("n",), ("m",)]),
+        ("nmp,mpd->nd", [("n", "m", "p"), ("m", "p", 2)]),
+        ("...nm,mp->...np", [(2, "n", "m"), ("m", "p")]),
     ],
 )
-def test_operands_over_one_name_are_contracted_natively(equation, shapes, dtype) -> None:
+def test_operands_over_names_are_contracted_natively(equation, shapes, dtype) -> None:
     text = {"float32": "float", "float64": "double"}.get(dtype, dtype)
     inputs = ", ".join(f"{text}[{', '.join(map(str, shape))}] x{k}" for k, shape in enumerate(shapes))
     names = ", ".join(f"x{k}" for k in range(len(shapes)))
@@ -80,9 +90,9 @@ def test_operands_over_one_name_are_contracted_natively(equation, shapes, dtype)
     del proto.graph.output[0].type.tensor_type.shape.dim[:]
     proto.graph.output[0].type.tensor_type.ClearField("shape")
     made, oracle = session(proto), session(proto, "interpreter")
-    for n in (3, 8, 1, 0, 5):
-        rng = np.random.default_rng(n)
-        arrays = [rng.integers(-3, 4, [n if d == "n" else d for d in shape]).astype(dtype) for shape in shapes]
+    for n, m, p in ((3, 2, 4), (8, 3, 3), (1, 2, 2), (0, 2, 3), (5, 1, 4), (2, 0, 3), (3, 3, 1)):
+        rng, lengths = np.random.default_rng(n), {"n": n, "m": m, "p": p}
+        arrays = [rng.integers(-3, 4, [lengths.get(d, d) for d in shape]).astype(dtype) for shape in shapes]
         feeds = {f"x{k}": array for k, array in enumerate(arrays)}
         (expected,), (result,) = oracle.run(None, feeds), made.run(None, feeds)
         np.testing.assert_array_equal(result, expected, strict=True)

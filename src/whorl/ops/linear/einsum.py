@@ -79,7 +79,7 @@ def _width(term: Term, rank: int, position: int, equation: str) -> int:
 
 
 def _is_clear(labels: Sequence[Term], operands: Sequence[Value]) -> bool:
-    """Whether lengths are numbers above 0, but for those of one label at most, which are one name."""
+    """Whether the lengths of each label are numbers above 0, or one that has a name."""
     names: dict[str, list[Dim]] = {}
     for term, x in zip(labels, operands, strict=True):
         for label, length in zip(term, lengths_of(x), strict=True):
@@ -87,7 +87,7 @@ def _is_clear(labels: Sequence[Term], operands: Sequence[Value]) -> bool:
     unknown = [own for own in names.values() if any(not isinstance(n, int) for n in own)]
     if any(n is UNKNOWN for own in unknown for n in own) or any(len(set(own)) > 1 for own in unknown):
         return False
-    return len(unknown) <= 1 and all(n > 0 for own in names.values() for n in own if isinstance(n, int))
+    return all(n > 0 for own in names.values() for n in own if isinstance(n, int))
 
 
 class Einsum(Op, frozen=True):

@@ -13,7 +13,7 @@ from whorl.ir.types import Fact, tensor
 from whorl.ops.core.base import dims_of
 from whorl.ops.core.writer import Writer
 from whorl.ops.linear.products import MatMul
-from whorl.ops.movement.shapes import Reshape
+from whorl.ops.movement.shapes import Reshape, Shape
 from whorl.ops.reduce.reductions import ReduceSum
 
 Labels = tuple[str, ...]
@@ -76,23 +76,40 @@ def _multiply(write: Writer, x: Operand, y: Operand, needed: Collection[str]) ->
     inner = tuple(label for label in shared if label not in needed)
     left = tuple(label for label in x.labels if label not in shared)
     right = tuple(label for label in y.labels if label not in shared)
-    lengths = x.lengths | y.lengths
+    labels = (*batch, *left, *right)
+    has_names = not all(isinstance(length, int) for length in (x.lengths | y.lengths).values())
+    if has_names and len(left) == len(inner) == len(right) == 1:  # a matrix for each index of the batch, as it is
+        factors = (_transpose(write, x, (*batch, *left, *inner)), _transpose(write, y, (*batch, *inner, *right)))
+        return Operand(write.node(MatMul(), *(each.value for each in factors)), labels)
 
     def matrix(operand: Operand, *groups: Labels) -> Value:
         value = _transpose(write, operand, tuple(label for group in groups for label in group)).value
-        shape = [dims.product(lengths[label] for label in group) for group in groups]
-        return _reshape(write, value, shape if batch else shape[1:])
+        return _reshape(write, value, groups if batch else groups[1:], (x, y))
 
     product = write.node(MatMul(), matrix(x, batch, left, inner), matrix(y, batch, inner, right))
-    labels = (*batch, *left, *right)
-    return Operand(_reshape(write, product, [lengths[label] for label in labels]), labels)
+    return Operand(_reshape(write, product, [(label,) for label in labels], (x, y)), labels)
 
 
-def _reshape(write: Writer, x: Value, shape: Sequence[Dim]) -> Value:
-    """x in another shape, of which one length at most is no number."""
-    if lengths_of(x) == tuple(shape):
+def _reshape(write: Writer, x: Value, groups: Sequence[Labels], operands: Sequence[Operand]) -> Value:
+    """x with an axis for each group of labels, whose lengths are those of operands."""
+    lengths = {label: length for each in operands for label, length in each.lengths.items()}
+    shape = tuple(dims.product(lengths[label] for label in group) for group in groups)
+    if lengths_of(x) == shape:
         return x
-    return write.node(Reshape(), x, write.build.int64(*(n if isinstance(n, int) else -1 for n in shape)))
+    if sum(not isinstance(n, int) for n in shape) <= 1:
+        return write.node(Reshape(), x, write.build.int64(*(n if isinstance(n, int) else -1 for n in shape)))
+    sizes = [_size(write, group, operands) for group in groups]
+    return write.node(Reshape(allowzero=1), x, write.concat(sizes, 0))
+
+
+def _size(write: Writer, group: Labels, operands: Sequence[Operand]) -> Value:
+    """The product of the lengths of labels, as int64[1]."""
+    total = write.build.int64(1)
+    for label in group:
+        operand = next(each for each in operands if label in each.labels)
+        axis = operand.labels.index(label)
+        total = write.mul(total, write.node(Shape(axis, axis + 1), operand.value))
+    return total
 
 
 def lengths_of(fact: Fact) -> tuple[Dim, ...]:
