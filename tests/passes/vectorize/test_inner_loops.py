@@ -80,15 +80,23 @@ LEAVING = """main(%x: float32[n, 3], %m: int64[n]) {{
 }}"""
 
 
+LATE = "%z: float32[] = Gather(%s, %j)\n %t: float32[3] = Mul(%s, %z)"
+"""It may fail at iterations that a row does not have."""
+
+
 @pytest.mark.parametrize(
     ("how", "update", "why"),
     [
         (
             "carried = 1",
-            "%z: float32[] = Gather(%s, %j)\n %t: float32[3] = Mul(%s, %z)",
+            LATE,
             "may fail on values that it does not see now",
         ),
-        ("carried = 1", "%t: float32[*] = Concat(%s, %s) {axis = 0}", "may change the shape of carried value 0"),
+        (
+            "carried = 1",
+            "%t: float32[*] = Concat(%s, %s) {axis = 0}",
+            "Loop 'inner': carried value 0 has the shape [2*s.0] or [s.0]",
+        ),
         ("last = 1", "%t: float32[3] = Exp(%s)", "collects a different number of values for each row"),
     ],
 )

@@ -14,22 +14,21 @@ from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.control.flow import Loop
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.elementwise.casting import Cast
-from whorl.ops.elementwise.comparison import Greater, Less, Where
+from whorl.ops.elementwise.comparison import Greater, Less
 from whorl.ops.elementwise.logic import And
 from whorl.ops.movement.axes import Concat
 from whorl.ops.reduce.reductions import ReduceMax, ReduceSum
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import tensor_type
-from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
 from whorl.passes.vectorize.batched import (
     Batched,
     CannotVectorize,
-    align,
     as_scalar,
     give_all_rows,
     lengths_of,
     row_count,
 )
+from whorl.passes.vectorize.speculation import choose, require_harmless
 
 BatchRegion = Callable[[Region, Sequence[Batched], Builder], list[Batched]]
 """Adds what a region computes for all rows of its arguments, and gives its results."""
@@ -145,10 +144,7 @@ class InnerLoop:
             raise CannotVectorize(f"{title} collects a different number of values for each row")
         if op.slices_suffice:
             raise CannotVectorize(f"{title} ends at a different iteration for each row, and its slices may not suffice")
-        try:
-            require_speculatable(self.body)
-        except CannotUnroll as reason:
-            raise CannotVectorize(f"{title} ends at a different iteration for each row: {reason}") from None
+        require_harmless(self.body, f"{title} ends at a different iteration for each row")
 
     def _trips(self) -> Batched | None:
         """The trip count of each row."""
@@ -176,7 +172,8 @@ class InnerLoop:
         own = [*arguments[: 2 + count], *arguments[3 + count :]]
         answer, *after = self.batch(body, own[: len(body.arguments)], inner)
         rows = row_count(arguments, inner)
-        chosen = [self._choose(k, going, *pair, rows, inner) for k, pair in enumerate(zip(before, after, strict=True))]
+        pairs = enumerate(zip(after, before, strict=True))
+        chosen = [choose(going, *pair, f"carried value {k}", inner).value for k, pair in pairs]
         goes_on = going.value
         if self.condition is not None:
             goes_on = inner.add(And(), goes_on, give_all_rows(as_scalar(answer, inner), rows, inner), name="going")
@@ -184,12 +181,6 @@ class InnerLoop:
             number = inner.add(Add(), as_scalar(arguments[0], inner).value, inner.constant(np.array(1)), name="done")
             goes_on = inner.add(And(), goes_on, inner.add(Less(), number, arguments[-1].value), name="going")
         region.results = [_any(Batched(goes_on), inner), *chosen, goes_on]
-
-    def _choose(self, k: int, going: Batched, old: Batched, new: Batched, rows: Value, inner: Builder) -> Value:
-        value = give_all_rows(new, rows, inner)
-        if not same_type(old.value.type, value.type):
-            raise CannotVectorize(f"{self.node.title} may change the shape of carried value {k}, and rows end apart")
-        return inner.add(Where(), align(going, old.rank, inner), value, old.value, name=old.value.name)
 
 
 def _state_type(old: Type, x: Batched) -> Type:

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Region, Value
 from whorl.ops.control.flow import If, Loop
-from whorl.ops.elementwise.comparison import Where
-from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
-from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, as_scalar, give_all_rows, row_count
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, as_scalar, give_all_rows, row_count
 from whorl.passes.vectorize.inner_loops import InnerLoop
 from whorl.passes.vectorize.rules import batch_op
+from whorl.passes.vectorize.speculation import choose, require_harmless
 
 
 def batch_region(region: Region, arguments: Sequence[Batched], build: Builder) -> list[Batched]:
@@ -64,23 +63,12 @@ def _batch_if(node: Node, operands: Sequence[Batched | None], build: Builder) ->
     condition, *captured = (x for x in operands if x is not None)
     if not condition.is_mapped:
         return _batch_branches(node, condition, captured, build)
-    try:
-        for region in node.regions:
-            require_speculatable(region)
-    except CannotUnroll as reason:
-        raise CannotVectorize(f"{node.title} is taken by some rows: {reason}") from None
+    for region in node.regions:
+        require_harmless(region, f"{node.title} is taken by some rows")
     then, other = (batch_region(region, captured, build) for region in node.regions)
     condition = as_scalar(condition, build)
-    return [_select(condition, a, b, build) for a, b in zip(then, other, strict=True)]
-
-
-def _select(condition: Batched, a: Batched, b: Batched, build: Builder) -> Batched:
-    if a == b:
-        return a
-    if a.rank != b.rank:
-        raise CannotVectorize("branches give values of different ranks")
-    parts = (align(x, a.rank, build) for x in (condition, a, b))
-    return Batched(build.add(Where(), *parts))
+    pairs = enumerate(zip(then, other, strict=True))
+    return [choose(condition, a, b, f"output {k}", build) for k, (a, b) in pairs]
 
 
 def _batch_branches(node: Node, condition: Batched, captured: Sequence[Batched], build: Builder) -> list[Batched]:

@@ -1,0 +1,33 @@
+"""What may be computed for rows that would not run it, and choices between what they have and what they get."""
+
+from __future__ import annotations
+
+from whorl.ir import dims
+from whorl.ir.build import Builder
+from whorl.ir.graph import Region, walk
+from whorl.ops.control.flow import Loop
+from whorl.ops.elementwise.comparison import Where
+from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, lengths_of
+
+
+def require_harmless(region: Region, what: str) -> None:
+    """Refuse a region that may fail, draw, or never end for a row that would not run it."""
+    try:
+        require_speculatable(region)
+    except CannotUnroll as reason:
+        raise CannotVectorize(f"{what}: {reason}") from None
+    for node in walk(region):
+        if isinstance(node.op, Loop) and node.inputs[0] is None and not node.op.scanned:
+            raise CannotVectorize(f"{what}: {node.title} may not end on values that it does not see now")
+
+
+def choose(condition: Batched, a: Batched, b: Batched, what: str, build: Builder) -> Batched:
+    """One of two values for each row, which have one shape. Errors: CannotVectorize where that is not proved."""
+    if a == b:
+        return a
+    own, other = (lengths_of(x.value)[x.is_mapped :] for x in (a, b))
+    if len(own) != len(other) or not all(map(dims.equal, own, other)):
+        raise CannotVectorize(f"{what} has the shape {list(own)} or {list(other)}")
+    parts = (align(x, len(own), build) for x in (condition, a, b))
+    return Batched(build.add(Where(), *parts, name=b.value.name))
