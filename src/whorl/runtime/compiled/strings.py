@@ -6,10 +6,8 @@ all that it can learn.
 
 from __future__ import annotations
 
-import struct
 import threading
 from collections.abc import Iterable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -26,9 +24,9 @@ class StringTable:
 
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
-        self.texts = _array(strings.texts)
+        self.texts = _array(strings.texts)  # and room for more
         self.numbers = {text: n for n, text in enumerate(strings.texts)}
-        self.learned: list[str] = []
+        self.count = len(self.texts)
         self.end = len(self.texts) + MOST_LEARNED
         self.renew()
         renew_in_children(self)
@@ -52,13 +50,11 @@ class StringTable:
 
     def encode_array(self, x: np.ndarray, own: dict[str, int]) -> np.ndarray:
         """The numbers of a tensor of strings; `own` are those of this run. Errors: TypeError where one is no string."""
-        texts, numbers = x.ravel().tolist(), np.empty(x.shape, INT64)
-        pack = partial(struct.pack_into, f"{len(texts)}q", numbers.data, 0)
         try:
-            pack(*map(self.numbers.get, texts))
-        except struct.error:  # None is no number
-            pack(*self._numbers_of(texts, own))
-        return numbers
+            numbers = np.fromiter(map(self.numbers.get, x.flat), INT64, x.size)
+        except TypeError:  # None is no number
+            numbers = np.array(self._numbers_of(x.ravel().tolist(), own), INT64)
+        return numbers.reshape(x.shape)
 
     def _numbers_of(self, texts: Sequence[str], own: dict[str, int]) -> list[int]:
         """The numbers of strings of which some are new. Errors: TypeError where one is no string."""
@@ -74,9 +70,8 @@ class StringTable:
                     raise TypeError
                 if text in self.numbers:  # another thread has been here
                     continue
-                if len(self.learned) < MOST_LEARNED and len(text) <= LONGEST_LEARNED:
-                    self.learned.append(text)
-                    self.numbers[text] = len(self.texts) + len(self.learned) - 1
+                if self.count < self.end and len(text) <= LONGEST_LEARNED:
+                    self._learn(text)
                 else:
                     own[text] = self.end + len(own)
 
@@ -87,16 +82,22 @@ class StringTable:
 
     def decode_array(self, numbers: np.ndarray, own: Sequence[str]) -> np.ndarray:
         """The strings of numbers; `own` are those of one run alone."""
+        if not own and numbers.ndim:
+            return self.texts[numbers]
         texts = np.empty(numbers.shape, STRING)
         self.texts.take(numbers, out=texts, mode="clip")
-        is_later = numbers >= len(self.texts)
-        if is_later.any():
-            texts[is_later] = _array([self._text(number, own) for number in numbers[is_later].tolist()])
+        is_own = numbers >= self.end
+        positions: list[int] = (numbers[is_own] - self.end).tolist()
+        texts[is_own] = _array([own[position] for position in positions])
         return texts
 
-    def _text(self, number: int, own: Sequence[str]) -> str:
-        """The string of a number that is none of the program's."""
-        return own[number - self.end] if number >= self.end else self.learned[number - len(self.texts)]
+    def _learn(self, text: str) -> None:
+        """Give a string the next number; its text is there before anybody can meet the number."""
+        if self.count == len(self.texts):
+            self.texts = np.concatenate([self.texts, np.empty(max(1, len(self.texts)), STRING)])
+        self.texts[self.count] = text
+        self.numbers[text] = self.count
+        self.count += 1
 
 
 def _array(texts: Sequence[str]) -> np.ndarray:
