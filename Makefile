@@ -7,7 +7,7 @@
 # make test-exports   models that scikit-learn, torch, jax, silero-vad and OpenVINO export, against those; installs them
 # make conformance    renews docs/conformance.md: the control-flow suite on four engines
 # make fuzz           the fuzz tests with 10,000 examples each (make EXAMPLES=1000 fuzz), then 20,000 programs over all
-#                     native operators (PROGRAMS=1000, SEED=7); renews docs/coverage.md
+#                     native operators (PROGRAMS=1000, SEED=7), and of operators on many rows; renews docs/coverage.md
 # make fuzz-files     100,000 damaged files of every format (make FILES=1000000 SEED=2 fuzz-files)
 # make bench          the benchmarks; they write nothing
 # make docs           renews docs/ops.md, docs/cli.md, the codes in docs/openvino.md and the table of signatures
