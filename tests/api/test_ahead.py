@@ -262,16 +262,18 @@ def test_inputs_agree_on_the_lengths_they_name(tmp_path):
 
 
 def test_model_that_needs_fixed_lengths_says_which(tmp_path):
-    text = model("main (float[batch, 3, 4] x) => (float[batch, 3, 4] y) { y = LRN <size = 3> (x) }")
+    text = model("""main (float[batch, 3, 4] x) => (float[batch, 3, 3] y, int64[batch, 3, 3] i) {
+        y, i = MaxPool <kernel_shape = [2]> (x)
+    }""")
     with pytest.raises(whorl.CompileError) as caught:
-        whorl.compile(text, tmp_path / "lrn.o")
+        whorl.compile(text, tmp_path / "pool.o")
     assert str(caught.value) == (
-        "the model cannot be compiled ahead of time: LRN 'y' would run in Python, having no native form "
+        "the model cannot be compiled ahead of time: MaxPool 'y' would run in Python, having no native form "
         "for these types and shapes\n  fix: fix lengths: --dim batch=N"
     )
-    whorl.compile(text, tmp_path / "lrn.o", dims={"batch": 2})
+    whorl.compile(text, tmp_path / "pool.o", dims={"batch": 2})
     with pytest.raises(whorl.CompileError, match="no input has a dim 'c'"):
-        whorl.compile(text, tmp_path / "lrn.o", dims={"batch": 1, "c": 1})
+        whorl.compile(text, tmp_path / "pool.o", dims={"batch": 1, "c": 1})
 
 
 @needs_compiler

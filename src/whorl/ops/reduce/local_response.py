@@ -20,12 +20,17 @@ from whorl.ops.reduce.native_reductions import map_elements
 from whorl.ops.reduce.normalization import channels_of, floating
 from whorl.ops.windows.native_pooling import power, written_out
 
+_LARGEST = 1 << 10
+"""Channels of a window, where only the run knows how many there are."""
+
 
 class LRN(Op, frozen=True):
     """X / (bias + alpha / size * s) ** beta, s the sum of squares over `size` channels around. Source: ONNX LRN-13.
 
     The window reaches floor((size - 1) / 2) channels down and ceil((size - 1) / 2) up, and is cut at the ends.
     """
+
+    any_length = True
 
     size: int
     alpha: float = single(1e-4)
@@ -51,8 +56,12 @@ class LRN(Op, frozen=True):
         return (wide / base ** scalar(self.beta)).astype(x.dtype, copy=False)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        x = k.materialise_reread(widen_view(k, inputs[0]))
-        below, above = (min(half, x.fixed_shape[1]) for half in ((self.size - 1) // 2, self.size // 2))
+        x, (below, above) = inputs[0], ((self.size - 1) // 2, self.size // 2)
+        if isinstance(x.shape[1], int):
+            below, above = (min(half, x.shape[1]) for half in (below, above))
+        elif self.size > _LARGEST:
+            return None
+        x = k.materialise_reread(widen_view(k, x))
         ends = [(0, 0), (below, above), *[(0, 0)] * (len(x.shape) - 2)]
         squares = pad_view(k, map_elements(k, lambda v: k.mul(v, v), x), ends, k.const(0, x.dtype))
         bias, alpha = k.const(self.bias, x.dtype), k.const(self.alpha / self.size, x.dtype)
