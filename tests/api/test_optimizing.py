@@ -6,6 +6,7 @@ import pytest
 from onnx_text import ROLLOUT, model
 
 import whorl
+from whorl.ir.graph import Module
 
 CHAIN = model("""main (float[2] x) => (float[2] y) <float[2] a = {1, 4}> {
     b = Sqrt (a)
@@ -15,7 +16,7 @@ CHAIN = model("""main (float[2] x) => (float[2] y) <float[2] a = {1, 4}> {
 X = np.array([3, 5], np.float32)
 
 
-def nodes(module: whorl.ir.graph.Module) -> list[str]:  # type: ignore[name-defined]
+def nodes(module: Module) -> list[str]:
     return [node.op.name for node in module.nodes() if node.inputs]
 
 
@@ -62,3 +63,31 @@ def test_weights_beside_the_model_are_folded_through(tmp_path):
     assert nodes(module) == ["MatMul"]
     x = np.ones((1, 200), np.float32)
     assert whorl.run(module, {"x": x})["y"].tobytes() == whorl.run(path, {"x": x})["y"].tobytes()
+
+
+def test_optional_of_a_constant_remains_an_optional():
+    text = """main (float[2] x) => (optional(float[2]) y, float[2] z) {
+        k = Constant<value = float[2] {1, 2}> ()
+        y = Optional(k)
+        e = OptionalGetElement(y)
+        z = Add(x, e)
+    }"""
+    optimized = whorl.optimize(model(text))
+    y, z = whorl.InferenceSession(optimized).run(None, {"x": np.float32([3, 4])})
+    assert y.tolist() == [1, 2] and z.tolist() == [4, 6]
+
+
+def test_scan_whose_state_is_known_only_after_an_iteration_is_left_to_the_run():
+    text = """main (int64[2] x) => (float[1] z, int64[2] y) {
+        rows = Constant<value = float[1] {1}> ()
+        z, y2 = Scan (rows, rows) <num_scan_inputs = 1, body = outer (float[1] s, float e) => (float[1] t, int64[2] u) {
+            t = Identity(s)
+            u = Scan (x, rows) <num_scan_inputs = 1, body = inner (int64[2] a, float b) => (int64[2] c) {
+                c = Constant<value = int64[2] {3, 4}> ()
+            }>
+        }>
+        first = Constant<value = int64 {0}> ()
+        y = Gather(y2, first)
+    }"""
+    optimized = whorl.optimize(model(text))
+    assert whorl.InferenceSession(optimized).run(["y"], {"x": np.int64([1, 2])})[0].tolist() == [3, 4]

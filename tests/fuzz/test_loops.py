@@ -118,6 +118,17 @@ def test_program_written_and_read_again_gives_the_same(program):
     agree(expected, lambda: whorl.InferenceSession(again, options("interpreter")).run(None, inputs))
 
 
+@fuzz
+@given(programs())
+def test_program_without_the_loops_that_can_go_gives_what_the_oracle_gives(program):
+    block, inputs = program
+    model, expected = noted(block), expected_of(block, inputs)
+    assume(expected is not None)
+    module = whorl.deloop(model, partial=True)
+    verify(module)
+    agree(expected, lambda: whorl.InferenceSession(module, options("interpreter")).run(None, inputs))
+
+
 @settings(fuzz, max_examples=max(1, EXAMPLES // 10))
 @given(programs())
 def test_native_code_gives_what_the_oracle_gives(program):

@@ -164,8 +164,9 @@ class LoopRun:
         assert isinstance(node.op, Loop)
         self.node, self.op, self.evaluator = node, node.op, evaluator
         self.inputs = list(inputs)
-        trip, condition, _, scanned, _ = self.op.split(inputs)
-        self.is_open = any(value is UNRESOLVED for value in (trip, condition, *scanned))
+        trip, condition, carried, scanned, _ = self.op.split(inputs)
+        compared = carried if self.op.keep_shapes else ()
+        self.is_open = any(value is UNRESOLVED for value in (trip, condition, *scanned, *compared))
         self.collected_bytes = 0
         if self.is_open:
             return

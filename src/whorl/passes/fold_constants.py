@@ -49,6 +49,9 @@ def fold_node(node: Node, build: Builder, context: Context) -> Sequence[Value | 
         return None
     inputs = [_constant(value) for value in node.inputs]
     if all(x is not None or value is None for x, value in zip(inputs, node.inputs, strict=True)):
+        if not all(isinstance(value.type, TensorType) for value in node.outputs):
+            context.report.skip(op, "the result is no tensor")
+            return None
         results = evaluate(op, inputs, context)
     else:
         results = _inferred(node)
@@ -178,6 +181,8 @@ def result_bytes(op: Op, inputs: Sequence[Any]) -> int:
     """The bytes that the outputs take, as far as inference tells; raises what inference refuses."""
     facts = [None if x is None else _fact(x) for x in inputs]
     types = [type for type in as_types(op.infer(*facts)) if isinstance(type, TensorType)]
+    if not types:
+        raise TypeError("the result is no tensor")
     return sum(_bytes(type.dtype, () if isinstance(type.shape, AnyShape) else type.shape) for type in types)
 
 
