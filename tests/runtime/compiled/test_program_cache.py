@@ -149,16 +149,17 @@ def test_loop_that_may_take_long_for_these_lengths_runs_on_its_own(monkeypatch):
     assert [bound.is_long for bound in subgraph(made).cache.recent.values() if isinstance(bound, Refusal)] == [True]
 
 
-NORMALIZED = model("""main (float[n, 2, 8] x) => (float[n, 2, 8] y) {
+POOLED = model("""main (float[n, 2, 8] x) => (float[n, 2, 8] y, int64[n, 2, 8] i) {
     z = Neg (x)
-    y = LRN <size = 1, alpha = 0.0, bias = 1.0> (z)
+    y, i = MaxPool <kernel_shape = [1]> (z)
 }""")
 
 
 def test_length_of_one_is_literal_where_an_op_does_not_take_names():
-    made = session(NORMALIZED)
+    made = session(POOLED)
     for n in (3, 1):
-        (y,) = made.run(None, {"x": np.ones((n, 2, 8), F32)})
+        y, i = made.run(None, {"x": np.ones((n, 2, 8), F32)})
         assert y.tolist() == (-np.ones((n, 2, 8))).tolist()
+        assert i.ravel().tolist() == [*range(16 * n)]
     programs = [p for p in subgraph(made).cache.programs.values() if not isinstance(p, Refusal)]
     assert [p.has_calls for p in programs] == [True, False]
