@@ -1,0 +1,173 @@
+"""How much faster is onnxruntime without the loops that `whorl deloop` removes?
+
+Loops as exporters write them, over lengths that the file leaves open. With and without its loop, a model gives the same
+bits in each engine, which is checked first (the rows of distances are whole numbers); then onnxruntime runs it with its
+loop and without in turns, on one thread, and so does whorl. Seconds are CPU of the process. Target: no model is slower
+without its loop.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+from measuring import US, cpu, in_turns, machine, repeated, use_one_thread
+
+use_one_thread()
+
+import numpy as np
+import onnxruntime
+from onnx import parser
+
+import whorl
+from whorl.formats.onnx.saving import to_proto
+
+ROUNDS, PEER, TOLERANCE = 7, "onnxruntime", 1e-5
+HEADER = '<ir_version: 8, opset_import: ["" : 17]>'
+RNG = np.random.default_rng(0)
+Feeds = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Milliseconds with the loop and without, in both engines."""
+
+    what: str
+    peer_loop: float
+    peer: float
+    whorl_loop: float
+    whorl: float
+
+    @property
+    def is_slower(self) -> bool:
+        """Whether onnxruntime takes longer without the loop."""
+        return self.peer > self.peer_loop
+
+    def __str__(self) -> str:
+        peer = f"{PEER} {self.peer_loop:8.3f} {self.peer:8.3f} {self.peer_loop / self.peer:6.0f}x"
+        own = f"whorl {self.whorl_loop:8.3f} {self.whorl:8.3f} {self.whorl_loop / self.whorl:5.1f}x"
+        return f"  {self.what:<46} {peer}   {own}{'   SLOWER' if self.is_slower else ''}"
+
+
+def rows(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape).astype(np.float32)
+
+
+TRIPS = """
+    shape = Shape(x) first = Constant<value = int64[1] {0}> () next = Constant<value = int64[1] {1}> ()
+    length = Slice(shape, first, next) trips = Squeeze(length, first)"""
+PROGRAMS: Mapping[str, tuple[str, Feeds]] = {
+    "softmax of each of 10,000 rows": (
+        """main (float[n, 64] x) => (float[n, 64] y) {
+    y = Scan (x) <num_scan_inputs = 1, body = each (float[64] v) => (float[64] w) { w = Softmax<axis = -1>(v) }>
+}""",
+        {"x": rows(10_000, 64)},
+    ),
+    "three elementwise ops on each of 10,000 rows": (
+        """main (float[n, 16] x, float[16] k) => (float[n, 16] y) {
+    y = Scan (x) <num_scan_inputs = 1, body = each (float[16] v) => (float[16] w) {
+        a = Mul(v, k) b = Tanh(a) w = Add(b, v)
+    }>
+}""",
+        {"x": rows(10_000, 16), "k": rows(16)},
+    ),
+    "sums so far of 10,000 rows": (
+        f"""main (float[n, 8] x) => (float[8] t, float[n, 8] y) {{ {TRIPS}
+    zeros = Constant<value = float[8] {{0, 0, 0, 0, 0, 0, 0, 0}}> ()
+    t, y = Loop (trips, , zeros) <body = each (int64 i, bool g, float[8] s) => (bool h, float[8] u, float[8] w) {{
+        h = Identity(g) v = Gather(x, i) u = Add(s, v) w = Identity(u)
+    }}>
+}}""",
+        {"x": rows(10_000, 8)},
+    ),
+    "the largest of 10,000 numbers and where it is": (
+        f"""main (float[n] x) => (float t, int64 k) {{ {TRIPS}
+    low = Constant<value = float {{-1000.0}}> () none = Constant<value = int64 {{-1}}> ()
+    t, k = Loop (trips, , low, none) <body = each (int64 i, bool g, float s, int64 j) => (bool h, float u, int64 m) {{
+        h = Identity(g) v = Gather(x, i) c = Greater(v, s) u = Where(c, v, s) m = Where(c, i, j)
+    }}>
+}}""",
+        {"x": rows(10_000)},
+    ),
+    "2,000 chunks in a sequence": (
+        """main (float[n, 64] x) => (float[n, 64] y) {
+    chunks = SplitToSequence<axis = 0, keepdims = 1>(x) count = SequenceLength(chunks) none = SequenceEmpty()
+    all = Loop (count, , none) <body = each (int64 i, bool g, seq(float[1, 64]) s)
+        => (bool h, seq(float[1, 64]) t) {
+        h = Identity(g) v = SequenceAt(chunks, i) w = Exp(v) t = SequenceInsert(s, w)
+    }>
+    y = ConcatFromSequence<axis = 0>(all)
+}""",
+        {"x": rows(2000, 64)},
+    ),
+    "5,000 labels without repetitions and blanks": (
+        f"""main (int64[n] x) => (int64[k] y) {{ {TRIPS}
+    blank = Constant<value = int64 {{0}}> () none = Constant<value = int64 {{-1}}> ()
+    e = Constant<value = int64[0] {{}}> ()
+    last, y = Loop (trips, , none, e) <body = each (int64 i, bool g, int64 before, int64[q] all)
+        => (bool h, int64 now, int64[r] more) {{
+        h = Identity(g) v = Gather(x, i) now = Identity(v) a = Equal(v, before) b = Equal(v, blank) skip = Or(a, b)
+        more = If (skip) <
+            then_branch = same () => (int64[q2] o) {{ o = Identity(all) }},
+            else_branch = other () => (int64[q3] p) {{ w = Unsqueeze(v, first) p = Concat<axis = 0>(all, w) }}>
+    }}>
+}}""",
+        {"x": RNG.integers(0, 4, 5000)},
+    ),
+    "distances of 100 rows from 1,797": (
+        """main (float[n, 64] x, float[m, 64] y) => (float[m, n] d) {
+    d = Scan (y) <num_scan_inputs = 1, body = each (float[64] v) => (float[n] e) {
+        a = Sub(x, v) e = ReduceSumSquare<axes = [1], keepdims = 0>(a)
+    }>
+}""",
+        {"x": np.round(rows(100, 64) * 4), "y": np.round(rows(1797, 64) * 4)},
+    ),
+}
+
+
+def run_by(model: bytes) -> dict[str, Callable[[Feeds], Sequence[np.ndarray]]]:
+    """A model in both engines, on one thread each."""
+    theirs, ours = onnxruntime.SessionOptions(), whorl.SessionOptions()
+    theirs.intra_op_num_threads = ours.intra_op_num_threads = 1
+    peer = onnxruntime.InferenceSession(model, theirs, providers=["CPUExecutionProvider"])
+    session = whorl.InferenceSession(model, ours)
+    return {
+        PEER: lambda feeds: peer.run(None, dict(feeds)),
+        US: lambda feeds: session.run(None, dict(feeds)),
+    }
+
+
+def measure() -> Iterator[Answer]:
+    for what, (text, feeds) in PROGRAMS.items():
+        print("measuring", what, file=sys.stderr)
+        source = parser.parse_model(HEADER + text).SerializeToString()
+        before, after = run_by(source), run_by(to_proto(whorl.deloop(source)).SerializeToString())
+        expected = before[PEER](feeds)
+        for name in before:
+            for a, b, c in zip(before[name](feeds), after[name](feeds), expected, strict=True):
+                np.testing.assert_array_equal(b, a, err_msg=f"{what}, {name}")
+                np.testing.assert_allclose(a, c, TOLERANCE, TOLERANCE, err_msg=f"{what}, {name}")
+        works = {(name, is_loop): run[name] for is_loop, run in ((True, before), (False, after)) for name in run}
+        candidates = {str(key): repeated(partial(cpu, partial(run, feeds))) for key, run in works.items()}
+        seconds = in_turns(candidates, ROUNDS)
+        yield Answer(what, *(1000 * seconds[str((name, is_loop))] for name in (PEER, US) for is_loop in (True, False)))
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--json", action="store_true", help="print one JSON document instead of text")
+    as_json, answers = options.parse_args().json, list(measure())
+    if as_json:
+        print(json.dumps({"machine": machine(), "answers": [asdict(each) for each in answers]}, indent=1))
+    else:
+        print("milliseconds with the loop and without", machine(), sep="\n")
+        print("\n".join(map(str, answers)))
+    return int(any(each.is_slower for each in answers))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
