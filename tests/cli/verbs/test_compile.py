@@ -42,7 +42,9 @@ def test_compile_as_json_with_an_input_fixed(whorl, saved, tmp_path):
 
 
 def test_compile_that_needs_a_length_says_which_and_how(whorl, saved, tmp_path):
-    text = model("main (float[batch, 3, 4, 4] x) => (float[batch, 3, 4, 4] y) { y = LRN <size = 3> (x) }")
+    text = model("""main (float[batch, 3, 4, 4] x) => (float[batch, 3, 3, 3] y, int64[batch, 3, 3, 3] i) {
+        y, i = MaxPool <kernel_shape = [2, 2]> (x)
+    }""")
     report = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
     assert report.code == 6
     assert report.err.endswith("\n  fix: fix lengths: --dim batch=N\n")
