@@ -9,7 +9,7 @@ import pytest
 from whorl.codegen import elf
 from whorl.codegen.elf import UnknownForm, link, parse
 from whorl.codegen.memory import is_supported
-from whorl.codegen.target import MachineCode, cached_object_code, host
+from whorl.codegen.target import MachineCode, host, object_codes
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module, Source
 
@@ -65,7 +65,7 @@ other:
 
 
 def compiled(text: str) -> bytes:
-    return cached_object_code(Source(text))
+    return object_codes([Source(text)])[0]
 
 
 def call(linked: elf.Linked | None, *numbers: int) -> int:

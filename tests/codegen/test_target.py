@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 
 from whorl.codegen.emit import FUNCTION, emit
-from whorl.codegen.target import MachineCode, cached_object_code, host
+from whorl.codegen.target import MachineCode, _recent, compiled_bytes, host, object_codes
 from whorl.debug import Debug
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.expressions import Buffer, Const, index_const
 from whorl.kernel.program import Program, Store
 from whorl.llvm.function import Function
-from whorl.llvm.module import Module, Source
+from whorl.llvm.module import Effort, Module, Source
 
 SOURCE = Source("define i64 @answer() {\n  ret i64 41\n}\n")
 
@@ -31,7 +31,7 @@ import gc
 from pathlib import Path
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.function import Function
-from whorl.llvm.module import Module, Source
+from whorl.llvm.module import Effort, Module, Source
 
 def compile_one(n):
     module = Module(host())
@@ -97,7 +97,47 @@ def test_compiling_keeps_no_memory():
 def test_unoptimised_code_has_an_entry_of_its_own(monkeypatch, tmp_path):
     host()  # which may write what LLVM says of the machine
     monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
-    cached_object_code(SOURCE)
+    object_codes([SOURCE])
     monkeypatch.setattr("whorl.codegen.target.debug", lambda: Debug(is_unoptimised=True))
-    cached_object_code(SOURCE)
+    object_codes([SOURCE])
     assert len(list(tmp_path.iterdir())) == 2
+
+
+COUNTED = """define void @count(ptr %x, i64 %n) {
+entry:
+  br label %for
+for:
+  %i = phi i64 [ 0, %entry ], [ %next, %for ]
+  %at = getelementptr i64, ptr %x, i64 %i
+  %old = load volatile i64, ptr %at
+  %square = mul i64 %i, %n
+  %new = add i64 %old, %square
+  store volatile i64 %new, ptr %at
+  %next = add i64 %i, 1
+  %more = icmp slt i64 %next, %n
+  br i1 %more, label %for, label %done
+done:
+  ret void
+}
+"""
+
+
+def test_routines_keep_their_addresses_and_loops_are_compiled_alike_before_and_after(monkeypatch):
+    monkeypatch.setenv("WHORL_CACHE", "")
+
+    def compiled(effort: Effort) -> bytes:
+        _recent.clear()
+        return object_codes([Source(COUNTED, effort)])[0]
+
+    before, routine, after = compiled(Effort.LOOPS), compiled(Effort.ROUTINES), compiled(Effort.LOOPS)
+    assert before == after != routine
+
+
+def test_new_sources_are_compiled_together_and_known_ones_not_again(monkeypatch, tmp_path):
+    monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
+    _recent.clear()
+    sources = [Source(f"define i64 @f{n}() {{\n  ret i64 {n}\n}}\n", effort) for n, effort in enumerate(Effort)]
+    codes = object_codes(sources)
+    compiled = compiled_bytes()
+    assert object_codes(sources[::-1]) == codes[::-1] and len(set(codes)) == len(sources)
+    assert compiled_bytes() == compiled

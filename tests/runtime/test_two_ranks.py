@@ -11,7 +11,7 @@ from onnx_text import model
 from runtime.native_sessions import ALONE, F32, launches, session
 
 import whorl
-from whorl.codegen.target import _linked, _routine_code
+from whorl.codegen.target import _linked, _recent
 from whorl.runtime.compiled.binding import MOST_VARIANTS
 from whorl.runtime.compiled.program_cache import ProgramCache
 
@@ -63,7 +63,7 @@ def agree(made: whorl.InferenceSession, proto: Any, feeds: dict[str, Any]) -> No
 
 @pytest.fixture
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    _routine_code.cache_clear()
+    _recent.clear()
     _linked.clear()
     monkeypatch.setenv("WHORL_CACHE", str(tmp_path / "cache"))
 

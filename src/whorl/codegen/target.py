@@ -8,6 +8,7 @@ import threading
 import weakref
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from msgspec.structs import astuple
 
 from whorl.codegen import cache, elf
 from whorl.codegen.processor import fingerprint
+from whorl.codegen.resident import release_clean_pages, release_freed_memory
 from whorl.debug import debug, dump_module
 from whorl.errors import CompileError
 from whorl.ir.forking import delay_forks, import_whole, wait_at_forks
@@ -23,12 +25,18 @@ from whorl.llvm.module import Effort, Machine, Module, Source
 from whorl.phases import Phase, in_phase
 
 _compiled = threading.local()
+_recent: dict[tuple[Source, int], bytes] = {}
+"""Object code that this process has used lately."""
+RECENT_CODES = 256
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
 """CPUs that code for other machines is made for, by the beginning of the triple; else the family's simplest."""
 _LIBRARY = "libllvmlite.so"
 """The file of llvmlite that LLVM is in, where `processor` knows the machine."""
+
+_KEEP_ADDRESSES = "-disable-lsr"
+"""LLVM's option that leaves out loop strength reduction."""
 
 COSTS = {Effort.GLUE: 16, Effort.ROUTINES: 4, Effort.LOOPS: 1}
 """Bytes of LLVM IR that take as long to compile as one of a loop."""
@@ -61,6 +69,7 @@ def _llvm() -> Any:
         llvm: Any = import_whole("llvmlite.binding")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
+        release_clean_pages(_LIBRARY)
         # Every call of LLVM holds this lock of llvmlite's, so no child has to do with LLVM's own locks.
         wait_at_forks(llvm.ffi.lib._lock)
     return llvm
@@ -180,9 +189,8 @@ class MachineCode:
 
 def _link_module(module: Module, function: str) -> _LinkedCode:
     program, routines = module.split()
-    keys = [object_key(source) for source in (program, *routines.values())]
-    objects = [cached_object_code(program), *map(_routine_code, routines.values())]
-    return _LinkedCode(keys, objects, function)
+    sources = [program, *routines.values()]
+    return _LinkedCode([object_key(source) for source in sources], object_codes(sources), function)
 
 
 class _LinkedCode:
@@ -221,11 +229,6 @@ def _linked_by_llvm(objects: Sequence[bytes], function: str) -> tuple[int, Calla
     return code[function], release
 
 
-@functools.lru_cache(maxsize=256)
-def _routine_code(source: Source) -> bytes:
-    return cached_object_code(source)
-
-
 @in_phase(Phase.CACHE)
 def _object_on_disk(key: str) -> bytes | None:
     code = cache.read(key)
@@ -234,20 +237,48 @@ def _object_on_disk(key: str) -> bytes | None:
 
 def object_key(source: Source) -> str:
     """The name on disk of a source's object code."""
-    known, chosen = _description(), f"{TUNING} {_level(source.effort)}"
+    known, chosen = _description(), f"{TUNING} {_level(source.effort)} {_KEEP_ADDRESSES}"
     return cache.key_of(source.text, chosen, known.version, known.triple, known.cpu, known.features)
 
 
 @in_phase(Phase.CACHE)
-def cached_object_code(source: Source) -> bytes:
-    """Object code of a source, from the disk where it was compiled before."""
-    key = object_key(source)
-    known = cache.read(key) if debug().folder is None else None
-    if known is not None:
-        return bytes(known)
-    code = object_code(source)
-    cache.write(key, code)
-    return code
+def object_codes(sources: Sequence[Source]) -> list[bytes]:
+    """Object code of sources, from this process or the disk where it was compiled before.
+
+    Those that are new are all optimised before the first becomes machine code, and glue becomes that last: these are
+    different parts of LLVM, and what is in memory of the one is given back before the next.
+    """
+    codes = {source: code for source in sources if (code := _known_code(source)) is not None}
+    new = sorted((source for source in sources if source not in codes), key=_is_glue)
+    modules = {source: _optimised_for_host(source) for source in new}
+    for _, group in groupby(new, _is_glue):
+        release_clean_pages(_LIBRARY)
+        release_freed_memory()
+        for source in group:
+            codes[source] = _machine_code_of(modules.pop(source), source.effort)
+            cache.write(object_key(source), codes[source])
+    if new:
+        release_clean_pages(_LIBRARY)
+    for source in sources:
+        if source.effort != Effort.GLUE:
+            _remember(source, codes[source])
+    return [codes[source] for source in sources]
+
+
+def _is_glue(source: Source) -> bool:
+    return source.effort == Effort.GLUE
+
+
+def _known_code(source: Source) -> bytes | None:
+    if debug().folder is not None:
+        return None
+    return _recent.get((source, _level(source.effort))) or _object_on_disk(object_key(source))
+
+
+def _remember(source: Source, code: bytes) -> None:
+    _recent[source, _level(source.effort)] = code
+    while len(_recent) > RECENT_CODES:
+        _recent.pop(next(iter(_recent)), None)
 
 
 def compiled_bytes() -> int:
@@ -261,11 +292,34 @@ def charge(size: int) -> None:
 
 
 @in_phase(Phase.LLVM)
-def object_code(source: Source) -> bytes:
-    """LLVM IR text as an object file, optimised for the host."""
+def _optimised_for_host(source: Source) -> Any:
     charge(len(source.text) // COSTS[source.effort])
-    chosen = machine(effort=source.effort)
-    return chosen.emit_object(optimised(source, chosen))
+    return optimised(source, machine(effort=source.effort))
+
+
+@in_phase(Phase.LLVM)
+def _machine_code_of(module: Any, effort: Effort) -> bytes:
+    """An optimised module as an object file for the host."""
+    chosen = machine(effort=effort)
+    if effort == Effort.LOOPS:
+        return chosen.emit_object(module)
+    with _addresses_as_written():
+        return chosen.emit_object(module)
+
+
+@contextmanager
+def _addresses_as_written() -> Generator[None]:
+    """LLVM searches for no other form of the addresses that a loop reads.
+
+    In loops that are written as they are to run it finds none that is faster, and takes longest of all passes. The
+    option is the process's own, so it is set for this one call.
+    """
+    llvm = _llvm()
+    llvm.set_option("whorl", f"{_KEEP_ADDRESSES}=true")
+    try:
+        yield
+    finally:
+        llvm.set_option("whorl", f"{_KEEP_ADDRESSES}=false")
 
 
 def linkable_code(source: str, target: Target) -> tuple[bytes, list[str]]:

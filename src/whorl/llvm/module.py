@@ -23,7 +23,7 @@ class Effort(IntEnum):
 
     GLUE = 0
     """Code that runs once and calls what takes the time."""
-    ROUTINES = 2
+    ROUTINES = 1
     """Loops that are written as they are to run, or whose iterations are side by side."""
     LOOPS = 3
 

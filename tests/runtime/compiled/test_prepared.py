@@ -14,7 +14,7 @@ from onnx_text import model
 
 import whorl
 from whorl.codegen import cache
-from whorl.codegen.target import _linked, _routine_code
+from whorl.codegen.target import _linked, _recent
 from whorl.runtime.compiled import fast_path, prepared
 from whorl.runtime.compiled.program_cache import ProgramCache
 
@@ -54,7 +54,7 @@ LISTS = """main (float[n, 4] x) => (seq(float[]) parts, seq(float[]) pair, seq(f
 def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Nothing is prepared before a test, nor is there any code but what the test compiles."""
     folder = tmp_path / "cache"
-    _routine_code.cache_clear()
+    _recent.clear()
     _linked.clear()
     monkeypatch.setenv("WHORL_CACHE", str(folder))
     return folder
