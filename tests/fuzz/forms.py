@@ -82,10 +82,10 @@ class Form:
         return get_schema(self.op, OPSET)
 
     def dtypes(self) -> list[str]:
-        """The element types that the schema allows for the cell, among those with native code."""
+        """The element types that the schema allows for the cell, among those with native code; no sums of strings."""
         allowed = [_allowed(self.schema, k) for k, o in enumerate(self.operands) if o is not None and not o.dtype]
         names = self.only or [n for n in BY_SCHEMA if all(n in a for a in allowed)]
-        return [n for n in names if n in BY_SCHEMA]
+        return [n for n in names if n in BY_SCHEMA and not (n == "string" and self.kind == SUM)]
 
     def result_dtypes(self, dtype: str) -> list[str]:
         """The element types of the results, from the schema or as said."""

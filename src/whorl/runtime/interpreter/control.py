@@ -10,7 +10,7 @@ import numpy as np
 from whorl.errors import RunError
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import Inference, region_title
-from whorl.ir.types import AnyShape, Fact, Known, TensorType, Type, fact_of, tensor
+from whorl.ir.types import AnyShape, Fact, Known, SequenceType, TensorType, Type, fact_of, tensor
 from whorl.ir.walk import clone_region
 from whorl.ops.control.flow import Collected, Loop
 from whorl.ops.control.iteration import Iteration, empty_collected
@@ -149,8 +149,9 @@ class LoopKernel:
 
 
 def _fact(value: object, declared: Value) -> Fact:
-    """A run-time fact; what is no tensor keeps the static type, which says more."""
-    return fact_of(value) if isinstance(declared.type, TensorType) else Known(declared.type)
+    """A run-time fact; a sequence is one of tensors of the shape that its own have. Else the static type says more."""
+    is_proved = isinstance(declared.type, TensorType) or (isinstance(declared.type, SequenceType) and value)
+    return fact_of(value) if is_proved else Known(declared.type)
 
 
 def _elements(fact: Fact) -> tuple[object, ...] | None:
