@@ -239,7 +239,7 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
     """What an expression is made of."""
     match expr:
         case Load():
-            return (*expr.index, *(n for n in expr.buffer.shape if isinstance(n, Expr)))
+            return expr.index + expr.buffer.run_lengths
         case Apply():
             return expr.args
         case _:
@@ -261,7 +261,12 @@ def parts_in_order(expr: Expr) -> list[Expr]:
         elif part not in seen:
             seen.add(part)
             stack.append((part, True))
-            stack += [(inner, False) for inner in parts(part)]
+            for inner in parts(part):
+                if not isinstance(inner, Const | Var):
+                    stack.append((inner, False))
+                elif inner not in seen:
+                    seen.add(inner)
+                    order.append(inner)
     return order
 
 

@@ -30,27 +30,27 @@ from whorl.kernel.verify import constant_zero, parts_in_order
 Block = list[Statement]
 
 
-def blocks(statement: Statement) -> Iterator[Block]:
+def blocks(statement: Statement) -> Sequence[Block]:
     """The statements inside a statement, in the order in which they run."""
     match statement:
         case For() | Spread():
-            yield statement.body
+            return (statement.body,)
         case When():
-            yield statement.then
-            yield statement.other
+            return statement.then, statement.other
         case While():
-            yield statement.head
-            yield statement.body
+            return statement.head, statement.body
         case _:
-            pass
+            return ()
 
 
 def all_statements(block: Sequence[Statement]) -> Iterator[Statement]:
     """The statements of a block and all inside them."""
-    for statement in block:
+    pending = [*reversed(block)]
+    while pending:
+        statement = pending.pop()
         yield statement
-        for inner in blocks(statement):
-            yield from all_statements(inner)
+        for inner in reversed(blocks(statement)):
+            pending += reversed(inner)
 
 
 def position(block: Sequence[Statement], statement: Statement) -> int:

@@ -99,6 +99,11 @@ class Buffer(Struct, frozen=True, eq=False, dict=True):
             step = _times(step, 1 if length is None else length)
         return tuple(reversed(strides))
 
+    @cached_property
+    def run_lengths(self) -> tuple[Expr, ...]:
+        """The lengths that are expressions."""
+        return tuple(length for length in self.shape if isinstance(length, Expr))
+
 
 def text(expr: Expr) -> str:
     """An expression as it prints."""
