@@ -7,8 +7,9 @@ is that. They are clean copies of the file, so what is needed again comes back b
 from __future__ import annotations
 
 import ctypes
+import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 _MAPPINGS = Path("/proc/self/smaps")
@@ -17,8 +18,10 @@ _UNNEEDED = 4
 
 
 def release_clean_pages(library: str) -> int:
-    """Give back the pages of a library, by the name of its file, that hold just what the file does; returns the bytes
-    of the mappings."""
+    """Give back the pages of a loaded library, by the name of its file, that hold just what the file does.
+
+    Returns the bytes of their mappings.
+    """
     advise = _function("madvise", ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int)
     if advise is None:
         return 0
@@ -40,12 +43,17 @@ def _function(name: str, *arguments: type) -> Callable[..., int] | None:
     return function
 
 
-def _clean_mappings(library: str) -> Iterator[tuple[int, int]]:
-    """The addresses of a library's mappings that nobody can write, and in which no page differs from the file."""
+@functools.cache
+def _clean_mappings(library: str) -> tuple[tuple[int, int], ...]:
+    """The addresses of a library's mappings that nobody can write, and in which no page differs from the file.
+
+    A library stays where it is, so the system is asked once: its answer takes longer than all else.
+    """
     try:
         lines = _MAPPINGS.read_text().splitlines()
     except OSError:
-        return
+        return ()
+    result: list[tuple[int, int]] = []
     start = end = 0
     for line in lines:
         first, _, rest = line.partition(" ")
@@ -53,4 +61,5 @@ def _clean_mappings(library: str) -> Iterator[tuple[int, int]]:
             is_chosen = rest.endswith(f"/{library}") and "w" not in rest[:4]
             start, end = (int(n, 16) for n in first.split("-")) if is_chosen else (0, 0)
         elif first == "Anonymous:" and end and int(rest.split()[0]) == 0:
-            yield start, end
+            result.append((start, end))
+    return tuple(result)

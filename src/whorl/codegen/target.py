@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import threading
 import weakref
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +27,7 @@ from whorl.phases import Phase, in_phase
 _compiled = threading.local()
 _recent: dict[tuple[Source, int], bytes] = {}
 """Object code that this process has used lately."""
-RECENT_CODES = 256
+RECENT_CODES, SOURCES_AT_ONCE = 256, 4
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -250,19 +250,31 @@ def object_codes(sources: Sequence[Source]) -> list[bytes]:
     """
     codes = {source: code for source in sources if (code := _known_code(source)) is not None}
     new = sorted((source for source in sources if source not in codes), key=_is_glue)
-    modules = {source: _optimised_for_host(source) for source in new}
+    context = _llvm().create_context() if new else None
+    modules = {source: _optimised_for_host(source, context) for source in _with_little_memory(new)}
     for _, group in groupby(new, _is_glue):
-        release_clean_pages(_LIBRARY)
-        release_freed_memory()
-        for source in group:
+        for source in _with_little_memory(group):
             codes[source] = _machine_code_of(modules.pop(source), source.effort)
             cache.write(object_key(source), codes[source])
     if new:
-        release_clean_pages(_LIBRARY)
+        _release_memory()
     for source in sources:
         if source.effort != Effort.GLUE:
             _remember(source, codes[source])
     return [codes[source] for source in sources]
+
+
+def _with_little_memory(sources: Iterable[Source]) -> Iterator[Source]:
+    """Sources to work on, with so much of LLVM in memory as some of them need, not all since it was loaded."""
+    for number, source in enumerate(sources):
+        if number % SOURCES_AT_ONCE == 0:
+            _release_memory()
+        yield source
+
+
+def _release_memory() -> None:
+    release_clean_pages(_LIBRARY)
+    release_freed_memory()
 
 
 def _is_glue(source: Source) -> bool:
@@ -292,9 +304,9 @@ def charge(size: int) -> None:
 
 
 @in_phase(Phase.LLVM)
-def _optimised_for_host(source: Source) -> Any:
+def _optimised_for_host(source: Source, context: Any) -> Any:
     charge(len(source.text) // COSTS[source.effort])
-    return optimised(source, machine(effort=source.effort))
+    return optimised(source, machine(effort=source.effort), context)
 
 
 @in_phase(Phase.LLVM)
@@ -332,13 +344,13 @@ def linkable_code(source: str, target: Target) -> tuple[bytes, list[str]]:
     return chosen.emit_object(module), sorted(called)
 
 
-def optimised(source: Source, machine: Any) -> Any:
+def optimised(source: Source, machine: Any, context: Any = None) -> Any:
     """LLVM IR text as a verified module in the form that a machine runs best.
 
-    It has a context of its own: what is put into the context of the process stays until the end of that.
+    Without a context it has one of its own: what is put into that of the process stays until the end of the process.
     """
     llvm = _llvm()
-    module = llvm.parse_assembly(source.text, llvm.create_context())
+    module = llvm.parse_assembly(source.text, context or llvm.create_context())
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
     module.verify()
