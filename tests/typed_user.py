@@ -30,6 +30,11 @@ def map_models(source: whorl.Source) -> list[whorl.Module]:
     return [whorl.vmap(source), whorl.vmap(source, -1, name="rows"), whorl.vmap(source, axes, out_axes={"y": 1})]
 
 
+def repeat_models(step: whorl.Source) -> list[whorl.Module]:
+    loop = whorl.to_loop(step, carry={"h": "h_next"}, scan=["x"], collect={"y": 1}, steps="frames")
+    return [loop, whorl.to_loop(step, scan={"x": 1}, max_depth=3), whorl.to_step(loop)]
+
+
 def save_models(source: whorl.Source, folder: Path) -> None:
     whorl.save(source, folder / "m.onnx", opset=21)
     whorl.save(source, os.fspath(folder / "m.xml"), compress_to_fp16=True)

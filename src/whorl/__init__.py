@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     from whorl.api.session import get_available_providers as get_available_providers
     from whorl.api.session import get_device as get_device
     from whorl.api.session import set_default_logger_severity as set_default_logger_severity
+    from whorl.api.stepping import to_loop as to_loop
+    from whorl.api.stepping import to_step as to_step
     from whorl.api.sweeping import sweep as sweep
     from whorl.api.vmapping import vmap as vmap
     from whorl.errors import CancelledError as CancelledError
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from whorl.errors import RemovalError as RemovalError
     from whorl.errors import RunError as RunError
     from whorl.errors import SaveError as SaveError
+    from whorl.errors import StepError as StepError
     from whorl.errors import TimeLimitError as TimeLimitError
     from whorl.errors import TypeRuleError as TypeRuleError
     from whorl.errors import UnsupportedError as UnsupportedError
@@ -105,6 +108,10 @@ _NAMES = {
         "get_device",
         "set_default_logger_severity",
     ),
+    "whorl.api.stepping": (
+        "to_loop",
+        "to_step",
+    ),
     "whorl.api.sweeping": ("sweep",),
     "whorl.api.vmapping": ("vmap",),
     "whorl.errors": (
@@ -118,6 +125,7 @@ _NAMES = {
         "RemovalError",
         "RunError",
         "SaveError",
+        "StepError",
         "TimeLimitError",
         "TypeRuleError",
         "UnsupportedError",

@@ -51,6 +51,10 @@ RemovalError = DeloopError
 """The former name of `DeloopError`."""
 
 
+class StepError(WhorlError):
+    """A model is no step that can be repeated, or a loop has no step that can run alone."""
+
+
 class VmapError(WhorlError):
     """A model cannot be computed for many rows at once."""
 

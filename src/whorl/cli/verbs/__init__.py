@@ -18,4 +18,6 @@ def _rank(name: str) -> tuple[int, str]:
 
 
 _NAMES = sorted((module.name for module in pkgutil.iter_modules(__path__)), key=_rank)
-VERBS: dict[str, ModuleType] = {name: importlib.import_module(f"{__name__}.{name}") for name in _NAMES}
+VERBS: dict[str, ModuleType] = {
+    name.replace("_", "-"): importlib.import_module(f"{__name__}.{name}") for name in _NAMES
+}
