@@ -39,6 +39,10 @@ if TYPE_CHECKING:
     from whorl.api.stepping import to_loop as to_loop
     from whorl.api.stepping import to_step as to_step
     from whorl.api.sweeping import sweep as sweep
+    from whorl.api.tracing.recording import trace as trace
+    from whorl.api.tracing.storage import load_trace as load_trace
+    from whorl.api.tracing.storage import save_trace as save_trace
+    from whorl.api.tracing.value_trace import ValueTrace as ValueTrace
     from whorl.api.vmapping import vmap as vmap
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
@@ -113,6 +117,12 @@ _NAMES = {
         "to_step",
     ),
     "whorl.api.sweeping": ("sweep",),
+    "whorl.api.tracing.recording": ("trace",),
+    "whorl.api.tracing.storage": (
+        "load_trace",
+        "save_trace",
+    ),
+    "whorl.api.tracing.value_trace": ("ValueTrace",),
     "whorl.api.vmapping": ("vmap",),
     "whorl.errors": (
         "CancelledError",

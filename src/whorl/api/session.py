@@ -24,6 +24,7 @@ from whorl.runtime.trace import Trace
 
 if TYPE_CHECKING:
     from whorl.api.models import Source
+    from whorl.api.tracing.value_trace import ValueTrace
     from whorl.runtime.compiled.prepared import PreparedSession
     from whorl.runtime.node_arg import NodeArg
 
@@ -86,6 +87,8 @@ class InferenceSession(Session):
             prepared = None
         # What was prepared serves those bytes, so a session loads them later, whatever becomes of the file.
         source = data if data is not None and is_ready else path_or_bytes
+        # A trace reads the model again: what it runs is not what the file calls it any more.
+        self._source: Source | None = source
         load = partial(_load, source, options, limits.max_memory is not None)
         super().__init__(load, limits, options.backend, prepared=prepared, threads=options.intra_op_num_threads)
         if options.enable_profiling:
@@ -122,6 +125,28 @@ class InferenceSession(Session):
         own = {name: value for name in names if (value := getattr(run_options, name)) is not None}
         limits = replace(self.limits, **own)
         return self.execute(output_names, input_feed, limits, _TerminateFlag(run_options))
+
+    def trace(
+        self,
+        input_feed: Mapping[str, Any],
+        *,
+        values: str | Sequence[str] = "*",
+        every: int = 1,
+        first: int | None = None,
+        last: int | None = None,
+        when: str = "",
+        budget: int | None = None,
+    ) -> ValueTrace:
+        """Run the model once more, and record what happens in its loops and branches; `whorl.trace` says how.
+
+        States begin anew. Names and paths are those of the model as it was read. Errors: RunError, LimitError.
+        """
+        recording = import_whole("whorl.api.tracing.recording")
+        patterns = [values] if isinstance(values, str) else list(values)
+        chosen = recording.Selection(values=patterns, every=every, first=first, last=last, when=when, budget=budget)
+        run = partial(recording.run_once, limits=self.limits, mode=self.mode)
+        module = self.module if self._source is None else _read(self._source, self._options)
+        return recording.record(module, input_feed, chosen, run)
 
     def get_state(self) -> dict[str, Any]:
         """A copy of what each state of the model is between runs; None for one that the next run computes anew."""
@@ -191,18 +216,24 @@ class InferenceSession(Session):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         super().__setstate__(state)
-        self._options = state["options"]
+        self._options, self._source = state["options"], None
 
 
 def _node_args() -> ModuleType:
     return import_whole("whorl.runtime.node_arg")
 
 
+def _read(source: Source, options: SessionOptions) -> Module:
+    """The module as the file has it."""
+    load_options = import_whole("whorl.formats.options").LoadOptions
+    chosen = load_options(options.condition_when_omitted, options.max_depth, options.compat)
+    return import_whole("whorl.api.models").load_module(source, chosen)
+
+
 def _load(source: Source, options: SessionOptions, has_memory_limit: bool) -> Module:
     """The module that a session runs."""
     models, preparing = import_whole("whorl.api.models"), import_whole("whorl.api.preparing")
-    load_options = import_whole("whorl.formats.options").LoadOptions
-    module = models.load_module(source, load_options(options.condition_when_omitted, options.max_depth, options.compat))
+    module = _read(source, options)
     return preparing.prepare(
         module,
         options.graph_optimization_level,

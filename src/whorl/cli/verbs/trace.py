@@ -1,0 +1,99 @@
+"""Record what happens inside loops and branches: values by iteration, trip counts, branches taken.
+
+--values chooses values by globs for their names or paths, such as 'newton/*'. What is recorded goes to a .npz file or a
+.zarr folder, which `whorl.load_trace` reads.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from whorl.api.preparing import prepare
+from whorl.api.tracing.recording import Selection, record
+from whorl.api.tracing.storage import ENDINGS, save_trace
+from whorl.api.tracing.value_trace import ValueTrace
+from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, limits_of, module_of
+from whorl.cli.documents import print_document
+from whorl.cli.inputs import inputs_of, suggest_lengths
+from whorl.ir.graph import Module
+from whorl.runtime.session import Session
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model(parser)
+    add_inputs(parser)
+    add_limits(parser)
+    parser.add_argument("-o", "--output", metavar="OUT", help="the file to write: .npz or .zarr")
+    parser.add_argument(
+        "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
+    )
+    parser.add_argument("--every", type=count, default=1, metavar="N", help="every Nth iteration of outermost loops")
+    parser.add_argument("--first", type=count, metavar="N", help="the first N iterations of outermost loops")
+    parser.add_argument("--last", type=count, metavar="N", help="the last N iterations of outermost loops")
+    parser.add_argument(
+        "--when",
+        default="",
+        metavar="CONDITION",
+        help="iterations in which a condition holds in the body that it reads of, such as 'abs(h) > 1e6'",
+    )
+    parser.add_argument(
+        "--budget",
+        type=count,
+        metavar="BYTES",
+        help="bytes that records may take in memory: beyond it they go to disk in several runs, and of a value that "
+        "alone exceeds it there are summaries (min, max, mean, norm, counts of NaN and infinity)",
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    if arguments.output and not arguments.output.endswith(ENDINGS):
+        raise UsageError(f"--output {arguments.output!r} does not end in {' or '.join(ENDINGS)}")
+    module = module_of(arguments)
+    inputs = inputs_of(arguments, module, fills=arguments.random is not None)
+    selection = Selection(
+        values=arguments.values or ["*"],
+        every=arguments.every,
+        first=arguments.first,
+        last=arguments.last,
+        when=arguments.when,
+        budget=arguments.budget,
+    )
+    with suggest_lengths(arguments, module, inputs):
+        trace = record(module, inputs, selection, partial(_run, arguments))
+    if arguments.output:
+        save_trace(trace, arguments.output)
+    if arguments.json:
+        print_document(document_of(trace))
+    else:
+        print("\n".join([*trace.lines(), *([f"wrote {arguments.output}"] if arguments.output else [])]))
+    return 0
+
+
+def _run(arguments: argparse.Namespace, module: Module, inputs: Mapping[str, Any]) -> list[Any]:
+    prepare(module, has_memory_limit=arguments.max_memory is not None)
+    session = Session(module, limits_of(arguments), arguments.backend, once=True)
+    return session.execute(module.output_names, inputs)
+
+
+def document_of(trace: ValueTrace) -> dict[str, Any]:
+    """What was recorded, without the values themselves."""
+    return {
+        "trip_counts": {path: np.asarray(each.values).tolist() for path, each in trace.trip_counts.items()},
+        "branches": {path: np.asarray(each.values).reshape(-1).tolist() for path, each in trace.branches.items()},
+        "values": {path: _described(trace, path) for path in trace},
+    }
+
+
+def _described(trace: ValueTrace, path: str) -> dict[str, Any]:
+    records = trace.records(path)
+    return {
+        "loops": list(records.loops),
+        "records": len(records.iterations),
+        "ragged": records.is_ragged,
+        "summary": path in trace.summaries,
+    }
