@@ -19,7 +19,9 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
 from whorl.passes.unroll.fix_inputs import fix_inputs
 from whorl.passes.unroll.remedy import Remedy
+from whorl.passes.unroll.truth_values import select_by_logic
 from whorl.passes.vectorize.control_flow import vectorize_control_flow
+from whorl.passes.vectorize.trip_counts import count_iterations
 from whorl.runtime.feeds import check_value
 
 MAX_ITERATIONS = 256
@@ -114,6 +116,8 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
         pipeline.optimize(module)
     chosen, is_chosen = PassOptions(distances=not choices.exact), _chooser(module, choices.only)
     removed: dict[str, str] = {}
+    count_iterations(module, Context(module, chosen), is_chosen)
+    pipeline.optimize(module, chosen)
     recurrent = vectorize_control_flow(module, Context(module, chosen), is_chosen, removed)
     pipeline.optimize(module, chosen)
     context = Context(module, PassOptions())
@@ -121,6 +125,7 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
     reasons = {where: _reason(str(why), recurrent.get(where)) for where, why in remaining.items()}
     fix = _fix(remedy_of(module, remaining)) if remaining else ""
     pipeline.optimize(module, chosen)
+    select_by_logic(module, Context(module, chosen))
     return Delooped(module, removed, reasons, fix)
 
 

@@ -80,7 +80,7 @@ LEAVING = """main(%x: float32[n, 3], %m: int64[n]) {{
 }}"""
 
 
-LATE = "%z: float32[] = Gather(%s, %j)\n %t: float32[3] = Mul(%s, %z)"
+LATE = "%q: int64[] = Pow(%j, %j)\n %z: float32[] = Cast(%q) {to = float32}\n %t: float32[3] = Mul(%s, %z)"
 """It may fail at iterations that a row does not have."""
 
 

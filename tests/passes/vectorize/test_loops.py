@@ -252,4 +252,4 @@ def test_loop_that_its_body_may_end_remains():
       }
       return r = %r
     }"""
-    assert reason(text) == "its body may end it"
+    assert reason(text) == "its body may end it: carried value 's' has no closed form"

@@ -8,15 +8,15 @@ from whorl.ops.elementwise.comparison import Where
 from whorl.ops.movement.shapes import Reshape
 from whorl.passes.inline import inline
 from whorl.passes.rules.pattern import tensor_type
-from whorl.passes.unroll.legality import require_same_type, require_speculatable
+from whorl.passes.unroll.clamping import speculatable
+from whorl.passes.unroll.legality import require_same_type
 
 
 def if_convert(node: Node, build: Builder) -> list[Value]:
     """The outputs of an If without the If. Errors: CannotUnroll where a branch could fail, or their types differ."""
     condition, *captured = (value for value in node.inputs if value is not None)
-    for region in node.regions:
-        require_speculatable(region)
-    then, other = (inline(region, captured, build) for region in node.regions)
+    regions = [speculatable(region, build.inference) for region in node.regions]
+    then, other = (inline(region, captured, build) for region in regions)
     for k, (a, b) in enumerate(zip(then, other, strict=True)):
         require_same_type(a, b, f"output {k}")
     if tensor_type(condition).shape != ():

@@ -11,8 +11,10 @@ from whorl.ir.build import Builder
 from whorl.ir.graph import Module, Node, Value
 from whorl.ir.rewrite import rewrite
 from whorl.ops.control.flow import If, Loop
+from whorl.ops.core.base import known_ints
 from whorl.passes.context import Context
 from whorl.passes.locations import Chooser, choose_all, locations_of
+from whorl.passes.rules.pattern import is_constant
 from whorl.passes.simplify_loop import iterations
 from whorl.passes.unroll.branches import if_convert
 from whorl.passes.unroll.legality import CannotUnroll
@@ -39,7 +41,9 @@ def unroll_control_flow(
     edited = True
     while edited:
         remaining.clear()
-        edited = _unroll_innermost(module, context, max_iterations, is_chosen, remaining, forms)
+        edited = _unroll_level(module, context, max_iterations, is_chosen, remaining, forms)
+        if not edited and remaining:
+            edited = _unroll_level(module, context, max_iterations, is_chosen, remaining, forms, is_outer=True)
     return remaining
 
 
@@ -57,24 +61,28 @@ def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
     return remedy
 
 
-def _unroll_innermost(
+def _unroll_level(
     module: Module,
     context: Context,
     max_iterations: int,
     is_chosen: Chooser,
     remaining: dict[str, CannotUnroll],
     removed: dict[str, str],
+    is_outer: bool = False,
 ) -> bool:
     """Rewrite each Loop and If without others inside, if it can be; whether any was rewritten.
 
     One walk rewrites one level: a node that was visited before its inner ones were unrolled is innermost the next time.
+    `is_outer`: loops with others inside instead, of known trip counts, so that those of the inner ones are known, too.
     """
     size = sum(1 for _ in module.nodes())
     locations = locations_of(module)
 
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
         nonlocal size
-        if not isinstance(node.op, If | Loop) or _has_inner(node) or not is_chosen(node):
+        if not isinstance(node.op, If | Loop) or _has_inner(node) is not is_outer or not is_chosen(node):
+            return None
+        if is_outer and not (isinstance(node.op, Loop) and _decides_inner(node)):
             return None
         before = len(build.region.nodes)
         try:
@@ -100,6 +108,20 @@ def _unroll_innermost(
         if isinstance(node.op, If | Loop) and is_chosen(node):
             remaining.setdefault(locations.get(node, node.title), CannotUnroll("what is inside remains"))
     return edited
+
+
+def _decides_inner(node: Node) -> bool:
+    """Whether a loop of a known trip count has an inner one whose trip count depends on the iteration."""
+    fewest, most = iterations(node)
+    if fewest != most:
+        return False
+    known: set[Value | None] = {None, node.regions[0].arguments[0]}
+    for inner in node.regions[0].nodes:
+        if isinstance(inner.op, Loop) and inner.inputs[0] is not None and known_ints(inner.inputs[0]) is None:
+            return inner.inputs[0] in known
+        if all(value in known or is_constant(value) for value in inner.inputs):
+            known.update(inner.outputs)
+    return False
 
 
 def _has_inner(node: Node) -> bool:

@@ -33,8 +33,11 @@ class CannotUnroll(Exception):
         self.iterations, self.lengths = iterations, lengths
 
 
-def require_speculatable(region: Region) -> None:
-    """Refuse a region with a node that may fail or draws random numbers: it would run where the condition is false."""
+def require_speculatable(region: Region, total: Collection[Node] = ()) -> None:
+    """Refuse a region with a node that may fail or draws random numbers: it would run where the condition is false.
+
+    `total` are nodes that surely give results.
+    """
     for node in walk(region):
         if not node.op.pure:
             raise CannotUnroll(f"{node.title} is random, and would draw where it did not")
@@ -42,7 +45,7 @@ def require_speculatable(region: Region) -> None:
         values = [value for value in (*node.inputs, *node.outputs) if value is not None]
         if not all(isinstance(value.type, TensorType) for value in values):
             raise CannotUnroll(f"{node.title} works on a sequence or optional")
-        if _may_fail(node):
+        if may_fail(node, total):
             reason = f"{node.title} may fail on values that it does not see now"
             raise CannotUnroll(reason, lengths=_helpful_lengths(node))
 
@@ -60,10 +63,12 @@ def require_same_type(old: Value, new: Value, what: str) -> None:
         raise CannotUnroll(f"{what} is {old.type} or {new.type}")
 
 
-def _may_fail(node: Node) -> bool:
+def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
     """Whether a node may refuse its operands, at any lengths of their named dims, or of those inside."""
+    if node in total:
+        return False
     if node.regions:
-        return _has_variable_integers(node) or any(_may_fail(inner) for r in node.regions for inner in r.nodes)
+        return _has_variable_integers(node) or any(may_fail(inner, total) for r in node.regions for inner in r.nodes)
     operands = [value for value in node.inputs if value is not None]
     if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False

@@ -13,7 +13,7 @@ from msgspec import Struct, field
 
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import INT64
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import AnyShape, TensorType
 from whorl.ops.control.flow import Collected, Loop, known_bool
 from whorl.ops.elementwise.arithmetic import Add, Mul, Sub
@@ -26,7 +26,11 @@ from whorl.passes.evaluate import Stopped, empty_collections
 from whorl.passes.inline import inline
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.simplify_loop import iterations, may_refuse, slice_at
-from whorl.passes.unroll.legality import CannotUnroll, require_same_type, require_speculatable, require_unseeded
+from whorl.passes.unroll.clamping import speculatable
+from whorl.passes.unroll.legality import CannotUnroll, require_same_type, require_unseeded
+
+NEVER = 1 << 62
+"""A limit that no run gets to: exporters write the largest integer where nothing bounds a loop."""
 
 
 def unroll_loop(node: Node, build: Builder, max_iterations: int, max_nodes: int) -> list[Value]:
@@ -40,7 +44,11 @@ def unroll_loop(node: Node, build: Builder, max_iterations: int, max_nodes: int)
         return _zero_trip_outputs(node, build)
     if count > 1:
         require_unseeded(node.regions[0])
-    run = _Unrolled(node, build, None if fewest == count else _Predicates(node, build, known_first=fewest > 0))
+    if fewest == count:
+        run = _Unrolled(node, node.regions[0], build, None)
+    else:
+        body = speculatable(node.regions[0], build.inference)
+        run = _Unrolled(node, body, build, _Predicates(node, build, known_first=fewest > 0))
     for index in range(count):
         run.step(index)
     return run.outputs()
@@ -48,7 +56,7 @@ def unroll_loop(node: Node, build: Builder, max_iterations: int, max_nodes: int)
 
 def _count(node: Node, limit: float, max_iterations: int, max_nodes: int) -> int:
     """How many copies of the body to make."""
-    if limit == float("inf"):
+    if limit >= NEVER:
         raise CannotUnroll("the number of its iterations is known only when it runs")
     if limit > max_iterations:
         raise CannotUnroll(f"it may run {int(limit)} times, more than {max_iterations}", iterations=int(limit))
@@ -82,7 +90,6 @@ class _Predicates:
 
     def __init__(self, node: Node, build: Builder, known_first: bool) -> None:
         assert isinstance(node.op, Loop)
-        require_speculatable(node.regions[0])
         self.build, self.known_first = build, known_first
         trip, self.condition, *_ = node.op.split(node.inputs)
         self.trip = None if trip is None else _scalar(build.add(Cast(INT64), trip, name="trips"), build)
@@ -123,9 +130,10 @@ def _scalar(value: Value, build: Builder) -> Value:
 
 
 class _Unrolled(Struct):
-    """Copies of a body, as they are made."""
+    """Copies of a body, as they are made; `body` is for those that may not run."""
 
     node: Node
+    body: Region
     build: Builder
     predicates: _Predicates | None
     state: list[Value] = field(default_factory=list[Value])
@@ -146,8 +154,9 @@ class _Unrolled(Struct):
 
     def step(self, index: int) -> None:
         """One more copy of the body."""
-        op, body, build = self.op, self.node.regions[0], self.build
+        op, build = self.op, self.build
         flag = None if self.predicates is None else self.predicates.enter(index, self.condition)
+        body = self.node.regions[0] if flag is None else self.body
         _, _, _, scanned, captured = op.split(self.node.inputs)
         slices = [slice_at(x, how, index, build) for x, how in zip(scanned, op.scanned, strict=True)]
         if any(value is None for value in slices):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
@@ -52,7 +53,8 @@ class TripCountSources:
         trip, _, _, scanned, _ = node.op.split(node.inputs)
         lengths = [how.length(tensor_type(x)) for x, how in zip(scanned, node.op.scanned, strict=True)]
         counts = [] if trip is None else [lambda: self._origins(trip)]
-        counts += [lambda length=length: self._names(length) for length in lengths]
+        if lengths:
+            counts.append(lambda: itertools.chain.from_iterable(map(self._names, lengths)))
         for count in counts:
             try:
                 sources = [*count()]

@@ -14,7 +14,8 @@ from whorl.ops.movement.shapes import Reshape
 from whorl.passes.inline import inline
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import maker, tensor_type
-from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
+from whorl.passes.unroll.clamping import speculatable
+from whorl.passes.unroll.legality import CannotUnroll
 
 
 def open_branches(body: Region, inference: Inference, captured: Sequence[Value]) -> None:
@@ -28,11 +29,10 @@ def open_branches(body: Region, inference: Inference, captured: Sequence[Value])
         if not isinstance(node.op, If) or selection_of(node) or node.inputs[0] not in _varying(body, captured):
             return None
         try:
-            for region in node.regions:
-                require_speculatable(region)
+            regions = [speculatable(region, inference) for region in node.regions]
         except CannotUnroll:
             return None
-        return _opened(node, build)
+        return _opened(node, regions, build)
 
     while rewrite(body, inference, visit):
         pass
@@ -47,11 +47,11 @@ def _varying(body: Region, captured: Sequence[Value]) -> set[Value | None]:
     return varying
 
 
-def _opened(node: Node, build: Builder) -> list[Value]:
+def _opened(node: Node, regions: Sequence[Region], build: Builder) -> list[Value]:
     condition, *captured = (value for value in node.inputs if value is not None)
     if tensor_type(condition).shape != ():
         condition = build.add(Reshape(), condition, build.int64(), name=condition.name)
-    then, other = (inline(region, captured, build) for region in node.regions)
+    then, other = (inline(region, captured, build) for region in regions)
     return [_select(condition, a, b, v.name, build) for a, b, v in zip(then, other, node.outputs, strict=True)]
 
 

@@ -28,7 +28,7 @@ from whorl.passes.vectorize.batched import (
     lengths_of,
     row_count,
 )
-from whorl.passes.vectorize.speculation import choose, require_harmless
+from whorl.passes.vectorize.speculation import choose, harmless
 
 BatchRegion = Callable[[Region, Sequence[Batched], Builder], list[Batched]]
 """Adds what a region computes for all rows of its arguments, and gives its results."""
@@ -144,7 +144,7 @@ class InnerLoop:
             raise CannotVectorize(f"{title} collects a different number of values for each row")
         if op.slices_suffice:
             raise CannotVectorize(f"{title} ends at a different iteration for each row, and its slices may not suffice")
-        require_harmless(self.body, f"{title} ends at a different iteration for each row")
+        self.body = harmless(self.body, f"{title} ends at a different iteration for each row", self.build.inference)
 
     def _trips(self) -> Batched | None:
         """The trip count of each row."""

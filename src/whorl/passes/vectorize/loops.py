@@ -14,6 +14,7 @@ from whorl.ir.walk import clone_region
 from whorl.ops.control.flow import Collected, Loop, known_bool
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_rows, lengths_of
 from whorl.passes.vectorize.branches import open_branches
+from whorl.passes.vectorize.exits import loop_of_conditions, loop_of_trips, trips_of
 from whorl.passes.vectorize.forms import Recurrence
 from whorl.passes.vectorize.recurrences import Chain, recurrence_of
 from whorl.passes.vectorize.regions import batch_node
@@ -26,10 +27,21 @@ def vectorize_loop(node: Node, build: Builder, regroups: bool = False) -> tuple[
     Errors: CannotVectorize.
     """
     assert isinstance(node.op, Loop)
+    what = "all iterations at once"
     if node.inputs[1] is not None and known_bool(node.regions[0].results[0]) is not True:
-        raise CannotVectorize("its body may end it")
+        node = loop_of_trips(node, _trips(node, build, regroups), build)
+        what = "all iterations up to its end at once"
     vectorized = _Vectorized(node, build, regroups)
-    return vectorized.outputs(), "all iterations at once" + "".join(f", {text}" for text in vectorized.forms)
+    return vectorized.outputs(), what + "".join(f", {text}" for text in vectorized.forms)
+
+
+def _trips(node: Node, build: Builder, regroups: bool) -> Value:
+    """The number of iterations that a loop runs until its body ends it. Errors: CannotVectorize."""
+    try:
+        conditions = _Vectorized(loop_of_conditions(node, build), build, regroups).outputs()[-1]
+    except CannotVectorize as reason:
+        raise CannotVectorize(f"its body may end it: {reason}") from None
+    return trips_of(conditions, build)
 
 
 class _Vectorized:

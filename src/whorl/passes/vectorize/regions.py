@@ -10,7 +10,7 @@ from whorl.ops.control.flow import If, Loop
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, as_scalar, give_all_rows, row_count
 from whorl.passes.vectorize.inner_loops import InnerLoop
 from whorl.passes.vectorize.rules import batch_op
-from whorl.passes.vectorize.speculation import choose, require_harmless
+from whorl.passes.vectorize.speculation import choose, harmless
 
 
 def batch_region(region: Region, arguments: Sequence[Batched], build: Builder) -> list[Batched]:
@@ -63,9 +63,9 @@ def _batch_if(node: Node, operands: Sequence[Batched | None], build: Builder) ->
     condition, *captured = (x for x in operands if x is not None)
     if not condition.is_mapped:
         return _batch_branches(node, condition, captured, build)
-    for region in node.regions:
-        require_harmless(region, f"{node.title} is taken by some rows")
-    then, other = (batch_region(region, captured, build) for region in node.regions)
+    what = f"{node.title} is taken by some rows"
+    regions = [harmless(region, what, build.inference) for region in node.regions]
+    then, other = (batch_region(region, captured, build) for region in regions)
     condition = as_scalar(condition, build)
     pairs = enumerate(zip(then, other, strict=True))
     return [choose(condition, a, b, f"output {k}", build) for k, (a, b) in pairs]

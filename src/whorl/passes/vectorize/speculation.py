@@ -5,21 +5,24 @@ from __future__ import annotations
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.graph import Region, walk
+from whorl.ir.infer import Inference
 from whorl.ops.control.flow import Loop
 from whorl.ops.elementwise.comparison import Where
-from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
+from whorl.passes.unroll.clamping import speculatable
+from whorl.passes.unroll.legality import CannotUnroll
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, lengths_of
 
 
-def require_harmless(region: Region, what: str) -> None:
-    """Refuse a region that may fail, draw, or never end for a row that would not run it."""
+def harmless(region: Region, what: str, inference: Inference) -> Region:
+    """A copy of a region for rows that would not run it. Errors: CannotVectorize where it may fail, draw or not end."""
     try:
-        require_speculatable(region)
+        copy = speculatable(region, inference)
     except CannotUnroll as reason:
         raise CannotVectorize(f"{what}: {reason}") from None
     for node in walk(region):
         if isinstance(node.op, Loop) and node.inputs[0] is None and not node.op.scanned:
             raise CannotVectorize(f"{what}: {node.title} may not end on values that it does not see now")
+    return copy
 
 
 def choose(condition: Batched, a: Batched, b: Batched, what: str, build: Builder) -> Batched:

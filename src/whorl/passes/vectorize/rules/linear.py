@@ -26,6 +26,9 @@ from whorl.passes.vectorize.rules.rule import Rule
 def batch_matmul(op: MatMul, operands: Operands, build: Builder) -> Sequence[Batched]:
     a, b = operands
     assert a is not None and b is not None
+    if not a.is_mapped and a.rank == 2 and b.rank == 1:
+        # One matrix times the vector of each row: the rows are a matrix, and there is one product.
+        return [Batched(build.add(op, b.value, _transposed(a, build).value))]
     return [_product(op, (a, b), (0, 1), build)]
 
 
