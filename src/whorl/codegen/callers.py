@@ -13,7 +13,7 @@ import functools
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.fuel import FUEL
 from whorl.llvm.function import Function
-from whorl.llvm.module import Module
+from whorl.llvm.module import Effort, Module
 from whorl.llvm.value import Value
 
 FUNCTIONS = ("poll", "run", "grow", "alone")
@@ -50,7 +50,7 @@ _MONOTONIC = 1
 
 def context_module() -> Module:
     """The functions of a context, whose first argument is the context."""
-    module = Module(host())
+    module = Module(host(), Effort.GLUE)
     _define_finish(module)
     _define_call(module)
     _define_now(module)

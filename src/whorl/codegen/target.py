@@ -27,7 +27,7 @@ from whorl.phases import Phase, in_phase
 _compiled = threading.local()
 _recent: dict[tuple[Source, int], bytes] = {}
 """Object code that this process has used lately."""
-RECENT_CODES, SOURCES_AT_ONCE = 256, 4
+RECENT_CODES, SMALL_CODE, SOURCES_AT_ONCE = 256, 1 << 14, 4
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -259,7 +259,7 @@ def object_codes(sources: Sequence[Source]) -> list[bytes]:
     if new:
         _release_memory()
     for source in sources:
-        if source.effort != Effort.GLUE:
+        if len(codes[source]) <= SMALL_CODE:
             _remember(source, codes[source])
     return [codes[source] for source in sources]
 
