@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from whorl.api.check import check as check
     from whorl.api.delooping import deloop as deloop
     from whorl.api.describe import describe as describe
+    from whorl.api.embedding import Embedded as Embedded
+    from whorl.api.embedding import EmbeddedRegion as EmbeddedRegion
+    from whorl.api.embedding import embed as embed
     from whorl.api.functional import if_ as if_
     from whorl.api.functional import loop as loop
     from whorl.api.functional import scan as scan
@@ -85,6 +88,11 @@ _NAMES = {
     ),
     "whorl.api.delooping": ("deloop",),
     "whorl.api.describe": ("describe",),
+    "whorl.api.embedding": (
+        "Embedded",
+        "EmbeddedRegion",
+        "embed",
+    ),
     "whorl.api.functional": (
         "if_",
         "loop",

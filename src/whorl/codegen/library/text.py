@@ -15,6 +15,7 @@ from whorl.errors import format_location
 from whorl.kernel.program import Fail
 from whorl.llvm.function import Function
 from whorl.llvm.module import Machine, Module
+from whorl.llvm.text import add_string, bytes_text
 from whorl.llvm.value import Value
 from whorl.lowering.arena import ALIGNMENT
 
@@ -27,7 +28,7 @@ def library_module(library: Library, machine: Machine, is_dll: bool = False) -> 
     module, failures = emit_numbered(library.graph.program, machine)
     texts = dict(COMMON_MESSAGES) | {n: failure_text(f) for n, f in enumerate(failures, FIRST_FAILURE)}
     depth = max((len(f.iterations) for f in failures), default=0)
-    _add_constants(module, library.graph.constants)
+    add_constants(module, library.graph.constants)
     module.add_text(_TENSOR, f"{_TENSOR} = type {{ ptr, ptr, ptr, i64, i32, i32 }}")
     define_run(module, library, depth, linkage)
     for kind, ports in (("input", library.inputs), ("output", library.outputs)):
@@ -37,7 +38,7 @@ def library_module(library: Library, machine: Machine, is_dll: bool = False) -> 
     f.give(f.index(library.workspace_bytes))
     _define_length(module, library, linkage)
     _define_message(module, library, texts, linkage)
-    _add_string(module, "@whorl_name", library.name)
+    add_string(module, "@whorl_name", library.name)
     f = Function(module, f"@{MARK}", "ptr", {}, f"weak {linkage}".rstrip())
     f.give(_global(f, "@whorl_name"))
     return module, depth
@@ -59,29 +60,17 @@ def _global(f: Function, name: str) -> Value:
 
 # ---- data ----------------------------------------------------------------------------------------------------
 
-_HEX = np.array([list(f"\\{byte:02X}".encode()) for byte in range(256)], np.uint8)
 
-
-def _bytes(data: bytes) -> str:
-    """Bytes as a string of LLVM's."""
-    return f'c"{_HEX[np.frombuffer(data, np.uint8)].tobytes().decode()}"'
-
-
-def _add_string(module: Module, name: str, text: str) -> str:
-    data = text.encode() + b"\0"
-    return module.add_text(name, f"{name} = private unnamed_addr constant [{len(data)} x i8] {_bytes(data)}")
-
-
-def _add_constants(module: Module, arrays: Sequence[np.ndarray]) -> None:
+def add_constants(module: Module, arrays: Sequence[np.ndarray]) -> None:
     """Constants as data; instead of a large one, a mark and as many zeros, of which LLVM assumes nothing."""
     for number, array in enumerate(arrays):
         if array.nbytes <= LARGE:
             data = np.ascontiguousarray(array).tobytes() or b"\0"
-            kind, value = f"private unnamed_addr constant [{len(data)} x i8]", _bytes(data)
+            kind, value = f"private unnamed_addr constant [{len(data)} x i8]", bytes_text(data)
         else:
             types = f"<{{ [{ALIGNMENT} x i8], [{array.nbytes} x i8] }}>"
             kind = f"internal externally_initialized constant {types}"
-            value = f"<{{ [{ALIGNMENT} x i8] {_bytes(_mark(number))}, [{array.nbytes} x i8] zeroinitializer }}>"
+            value = f"<{{ [{ALIGNMENT} x i8] {bytes_text(_mark(number))}, [{array.nbytes} x i8] zeroinitializer }}>"
         name = f"@whorl_constant{number}"
         module.add_text(name, f"{name} = {kind} {value}, align {ALIGNMENT}")
 
@@ -106,10 +95,10 @@ def _add_ports(module: Module, kind: str, ports: Sequence[Port]) -> None:
     entries: list[str] = []
     for number, port in enumerate(ports):
         start = f"@whorl_{kind}{number}"
-        name = _add_string(module, f"{start}_name", port.name)
+        name = add_string(module, f"{start}_name", port.name)
         shape = _add_table(module, f"{start}_shape", "i64", [f"i64 {n}" for n in port.shape or (0,)])
         texts = [
-            f"ptr {_add_string(module, f'{start}_dim{axis}', dim)}" if dim else "ptr null"
+            f"ptr {add_string(module, f'{start}_dim{axis}', dim)}" if dim else "ptr null"
             for axis, dim in enumerate(port.dims)
         ]
         dims = _add_table(module, f"{start}_dims", "ptr", texts or ["ptr null"] * max(1, len(port.shape)))
@@ -138,7 +127,7 @@ def _define_port(module: Module, library: Library, kind: str, count: int, linkag
 def _define_length(module: Module, library: Library, linkage: str) -> None:
     """`const char *NAME_length(int n)`: what length `n` is called, or NULL."""
     texts = library.graph.names
-    names = [_add_string(module, f"@whorl_length{number}", text) for number, text in enumerate(texts)]
+    names = [add_string(module, f"@whorl_length{number}", text) for number, text in enumerate(texts)]
     _add_table(module, "@whorl_lengths", "ptr", [f"ptr {name}" for name in names])
     f = Function(module, f"@{library.name}_length", "ptr", {"n": "i32"}, linkage)
     with f.leave_when(f.compare("uge", f["n"], f.number(len(names), "i32"))):
@@ -150,11 +139,11 @@ def _define_length(module: Module, library: Library, linkage: str) -> None:
 def _define_message(module: Module, library: Library, texts: dict[int, str], linkage: str) -> None:
     """`const char *NAME_message(int status)`."""
     f = Function(module, f"@{library.name}_message", "ptr", {"status": "i32"}, linkage)
-    names = [_add_string(module, f"@whorl_message{number}", text) for number, text in enumerate(texts.values())]
+    names = [add_string(module, f"@whorl_message{number}", text) for number, text in enumerate(texts.values())]
     cases = " ".join(f"i32 {status}, label %at{number}" for number, status in enumerate(texts))
     f.line(f"switch {f['status']}, label %other [ {cases} ]")
     for number, name in enumerate(names):
         f.start(f"at{number}")
         f.give(_global(f, name))
     f.start("other")
-    f.give(_global(f, _add_string(module, "@whorl_no_message", "no such status")))
+    f.give(_global(f, add_string(module, "@whorl_no_message", "no such status")))

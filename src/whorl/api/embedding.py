@@ -1,0 +1,217 @@
+"""Models for onnxruntime whose loops and branches are custom ops, compiled into a library beside the model."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable, Collection, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+from msgspec import Struct
+
+from whorl.api.ahead import library_of
+from whorl.api.models import load_module
+from whorl.api.preparing import prepare
+from whorl.codegen.custom_ops.interface import DOMAIN, DOMAIN_VERSION
+from whorl.codegen.custom_ops.operator import operator_module
+from whorl.codegen.custom_ops.registration import registration_module
+from whorl.codegen.library.linker import link, linker
+from whorl.codegen.library.ports import Library
+from whorl.codegen.library.text import fill_constants
+from whorl.codegen.target import Target, host, is_available, linkable_code
+from whorl.errors import CompileError, LoadError, UnsupportedError
+from whorl.formats.onnx.cutting import (
+    Cut,
+    constant_tensors,
+    count_readers,
+    cut_control,
+    model_of_node,
+    node_of,
+    replace_nodes,
+    value_types,
+)
+from whorl.formats.onnx.files import read_proto
+from whorl.formats.onnx.protos import ModelProto, NodeProto
+from whorl.formats.options import LoadOptions
+from whorl.formats.sources import File
+from whorl.ir.constants import Constant, as_array
+from whorl.ir.dtypes import BY_NAME, name_of
+from whorl.ir.graph import Module
+from whorl.ir.types import AnyShape, TensorType, Type
+
+_SMALL = 1 << 10
+"""Bytes up to which a constant that others read, too, is copied into the library."""
+_PASSED = frozenset(
+    BY_NAME[name]
+    for name in (
+        *("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "bfloat16"),
+        *("float32", "float64", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz"),
+    )
+)
+"""Element types that onnxruntime has as they are in programs, one byte or more an element."""
+_AS_IN_ONNXRUNTIME = LoadOptions(condition_when_omitted="honour")
+_SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
+
+
+class EmbeddedRegion(Struct, frozen=True):
+    """A loop or branch of a model: the op that stands for it, or the reason why it is as it was."""
+
+    title: str
+    op_type: str = ""
+    reason: str = ""
+
+
+class Embedded(Struct, frozen=True):
+    """What `embed` wrote: the model, the library beside it (empty where no region is in one), and all regions."""
+
+    model: str
+    library: str
+    regions: Sequence[EmbeddedRegion]
+
+
+def embed(
+    model: File, output: str | os.PathLike[str], *, only: Collection[str] = (), keep: Collection[str] = ()
+) -> Embedded:
+    """Write an ONNX model for onnxruntime in which loops and branches are custom ops, and the library that has them.
+
+    Each outermost Loop, Scan and If of tensors that has a native form becomes a node of the domain ai.whorl. The
+    library lies beside the model, with the ending .whorl.so (.dylib, .dll); `register_custom_ops_library` of
+    onnxruntime's session options takes it, from version 1.17 on. `only` and `keep` name nodes that alone go, or stay.
+    Errors: LoadError, CompileError.
+    """
+    path = Path(output)
+    if path.suffix != ".onnx":
+        raise CompileError(f"{path.name!r} is no name of an ONNX model", fix="end it in .onnx")
+    if not is_available():
+        raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
+    linker()
+    proto = ModelProto()
+    proto.CopyFrom(read_proto(model))
+    cuts = cut_control(proto)
+    _require_names(cuts, {*only, *keep})
+    folder = Path(model).parent if isinstance(model, str | os.PathLike) else None
+    embedding = _Embedding(proto, _Values.of(model, proto, folder), host())
+    regions = [embedding.add(cut, only, keep) for cut in cuts]
+    library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so')}")
+    if embedding.objects:
+        embedding.write_library(library)
+    replace_nodes(proto, embedding.nodes, DOMAIN, DOMAIN_VERSION)
+    path.write_bytes(proto.SerializeToString())
+    return Embedded(str(path), str(library) if embedding.objects else "", regions)
+
+
+def _require_names(cuts: Sequence[Cut], names: Collection[str]) -> None:
+    known = [cut.node.name for cut in cuts if cut.node.name]
+    for name in sorted(set(names) - set(known)):
+        raise CompileError(f"no outermost loop or branch is named {name!r}", fix=f"choose from {', '.join(known)}")
+
+
+class _Values(Struct, frozen=True):
+    """What is known of the values of a model's main graph: types, constants, and how many nodes read each."""
+
+    types: Mapping[str, Type]
+    constants: Mapping[str, Callable[[], np.ndarray]]
+    readers: Mapping[str, int]
+
+    @classmethod
+    def of(cls, model: File, proto: ModelProto, folder: Path | None) -> _Values:
+        constants = constant_tensors(proto, folder)
+        try:
+            module = load_module(model, _AS_IN_ONNXRUNTIME)
+        except (LoadError, UnsupportedError):
+            return cls(value_types(proto), constants, count_readers(proto.graph))
+        types, folded = _read_module(module)
+        return cls(types, folded | constants, count_readers(proto.graph))
+
+
+def _read_module(module: Module) -> tuple[dict[str, Type], dict[str, Callable[[], np.ndarray]]]:
+    """The types and the constants of a module's main region, by name."""
+    types = {value.name: value.type for value in module.main.arguments}
+    constants: dict[str, Callable[[], np.ndarray]] = {}
+    for node in module.main.nodes:
+        types |= {value.name: value.type for value in node.outputs}
+        if isinstance(node.op, Constant):
+            constants[node.outputs[0].name] = _reader(node.op)
+    return types, constants
+
+
+def _reader(op: Constant) -> Callable[[], np.ndarray]:
+    return lambda: as_array(op.value)
+
+
+class _Embedding:
+    """Regions compiled so far, and the nodes that stand for them by position."""
+
+    def __init__(self, proto: ModelProto, values: _Values, machine: Target) -> None:
+        self.proto, self.values, self.machine = proto, values, machine
+        self.nodes: dict[int, NodeProto] = {}
+        self.objects: dict[str, bytes | bytearray] = {}
+
+    def add(self, cut: Cut, only: Collection[str], keep: Collection[str]) -> EmbeddedRegion:
+        """Compile a region, unless it is to stay or has no native form."""
+        if cut.node.name in keep or (only and cut.node.name not in only):
+            return EmbeddedRegion(cut.title, reason="was to stay")
+        reason = self._reason_to_stay(cut)
+        if reason:
+            return EmbeddedRegion(cut.title, reason=reason)
+        constants = {name: array for name in cut.inputs if (array := self._constant(name)) is not None}
+        alone = model_of_node(self.proto, cut, self.values.types, constants)
+        try:
+            name = _op_type(cut, alone)
+            library = library_of(prepare(load_module(alone, _AS_IN_ONNXRUNTIME)), name, {}, {})
+        except (CompileError, UnsupportedError, LoadError) as error:
+            return EmbeddedRegion(cut.title, reason=error.message)
+        if name not in self.objects:
+            self.objects[name] = self._compile(library, cut.title)
+        inputs = [port.name for port in library.inputs]
+        self.nodes[cut.position] = node_of(cut, name, DOMAIN, inputs)
+        return EmbeddedRegion(cut.title, name)
+
+    def _reason_to_stay(self, cut: Cut) -> str:
+        types = self.values.types
+        if not cut.outputs:
+            return "gives nothing"
+        for name in (*cut.inputs, *cut.outputs):
+            type = types.get(name)
+            if type is None:
+                return f"the type of {name!r} is not known"
+            if not isinstance(type, TensorType):
+                return f"{name!r} is {type}, and only tensors pass through a custom op"
+            if type.dtype not in _PASSED:
+                return f"{name!r} has elements of type {name_of(type.dtype)}, which custom ops do not take"
+            if name in cut.inputs and isinstance(type.shape, AnyShape):
+                return f"the rank of {name!r} is not known"
+        return ""
+
+    def _constant(self, name: str) -> np.ndarray | None:
+        """The contents of a value that are the library's."""
+        if name not in self.values.constants:
+            return None
+        array = self.values.constants[name]()
+        return array if self.values.readers.get(name, 0) < 2 or array.nbytes <= _SMALL else None
+
+    def _compile(self, library: Library, title: str) -> bytes | bytearray:
+        code, _ = linkable_code(str(operator_module(library, title, self.machine)), self.machine)
+        return fill_constants(code, library)
+
+    def write_library(self, path: Path) -> None:
+        """Link the ops and their registration beside the target and move it there, as whole files."""
+        registration, _ = linkable_code(str(registration_module(list(self.objects), self.machine)), self.machine)
+        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+            files: list[Path] = []
+            for name, code in {"registration": registration, **self.objects}.items():
+                files.append(Path(folder) / f"{name}.o")
+                files[-1].write_bytes(code)
+            link(files, made := Path(folder) / path.name)
+            os.replace(made, path)
+
+
+def _op_type(cut: Cut, alone: ModelProto) -> str:
+    """A name by what the region is, so that equal ones share an op and libraries of other models have other names."""
+    digest = hashlib.sha256(alone.SerializeToString(deterministic=True)).hexdigest()[:12]
+    stem = re.sub(r"\W", "_", cut.node.name or cut.node.op_type, flags=re.ASCII)
+    return f"{'' if stem[0].isalpha() else '_'}{stem}_{digest}"

@@ -1,0 +1,9 @@
+"""Custom ops of onnxruntime: programs as kernels, in a library that a session registers.
+
+- `interface`: onnxruntime's C API, as far as kernels need it: slots of its table of functions, and its codes.
+- `kernel`: the function that runs a program for a node: inputs checked, outputs allocated by onnxruntime, failures.
+- `operator`: the table that describes an op, and the functions it points to.
+- `registration`: `RegisterCustomOps`, and functions that kernels of one library share.
+
+A library has no state but the domain that it registers, so any number of sessions and threads may run it at once.
+"""

@@ -1,0 +1,158 @@
+"""`embed`: which regions go into the library, which stay and why, what is written."""
+
+import threading
+
+import numpy as np
+import onnx
+import pytest
+from embed.running import embedded_session, plain_session
+from onnx_text import model
+
+import whorl
+
+pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
+
+TWO = """
+    main (float[n] x, float[3] start, int64 count) => (float[m, 3] seen, float[n] y, float[3] last) {
+        [first] last, seen = Loop (count, "", start) <
+            body = step (int64 i, bool go, float[3] h) => (bool on, float[3] a, float[3] b) {
+                on = Identity(go)
+                a = Add(h, start)
+                b = Identity(a)
+            }>
+        [second] y = Loop (count, "", x) <body = again (int64 i, bool go, float[n] h) => (bool on, float[n] a) {
+            on = Identity(go)
+            a = Mul(h, weights)
+        }>
+    }"""
+
+
+def two(count: int = 1) -> onnx.ModelProto:
+    proto = model(TWO)
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.full(count, 0.5, np.float32), "weights"))
+    return proto
+
+
+def feeds(count: int, n: int = 4) -> dict[str, np.ndarray]:
+    return {"x": np.arange(n, dtype=np.float32), "start": np.ones(3, np.float32), "count": np.array(count)}
+
+
+def assert_equal(actual, expected) -> None:
+    for a, e in zip(actual, expected, strict=True):
+        assert a.shape == e.shape and a.dtype == e.dtype
+        np.testing.assert_array_equal(a, e)
+
+
+def test_loops_become_ops_that_give_the_same_at_all_lengths(tmp_path):
+    session, made = embedded_session(two(), tmp_path)
+    assert [(region.title, region.reason) for region in made.regions] == [("Loop 'first'", ""), ("Loop 'second'", "")]
+    nodes = onnx.load(made.model).graph.node
+    assert [node.domain for node in nodes] == ["ai.whorl", "ai.whorl"]
+    plain = plain_session(two().SerializeToString())
+    for count, n in ((0, 4), (1, 1), (5, 0), (1000, 7), (2, 100)):
+        assert_equal(session.run(None, feeds(count, n)), plain.run(None, feeds(count, n)))
+
+
+def test_weights_of_one_region_lie_in_the_library_alone(tmp_path):
+    _, made = embedded_session(two(), tmp_path)
+    assert not onnx.load(made.model).graph.initializer
+    shared = two(300)
+    shared.graph.node.append(onnx.helper.make_node("Neg", ["weights"], ["w"]))
+    session, made = embedded_session(shared, tmp_path)
+    assert [tensor.name for tensor in onnx.load(made.model).graph.initializer] == ["weights"]
+    assert_equal(session.run(None, feeds(3, 300)), plain_session(shared.SerializeToString()).run(None, feeds(3, 300)))
+
+
+def test_only_and_keep_choose_by_name(tmp_path):
+    for options in ({"only": ["first"]}, {"keep": ["second"]}):
+        session, made = embedded_session(two(), tmp_path, **options)
+        assert [region.reason for region in made.regions] == ["", "was to stay"]
+        assert session.run(["y"], feeds(1))[0].tolist() == [0, 0.5, 1, 1.5]
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.embed(two(), tmp_path / "m.onnx", only=["third"])
+    assert str(caught.value) == "no outermost loop or branch is named 'third'\n  fix: choose from first, second"
+
+
+def test_regions_without_a_native_form_stay_with_the_reason(tmp_path):
+    text = """main (float[n] x, bool b) => (seq(float[n]) s, string[1] t, float d) {
+        s = If (b) <
+            then_branch = yes () => (seq(float[n]) u) { u = SequenceConstruct(x) },
+            else_branch = no () => (seq(float[n]) v) { v = SequenceConstruct(x, x) }>
+        a = Constant<value = string[1] {"a"}> ()
+        t = If (b) <
+            then_branch = yes () => (string[1] f) { f = Identity(a) },
+            else_branch = no () => (string[1] g) { g = Identity(a) }>
+        d = If (b) <
+            then_branch = yes () => (float i) { i = ReduceSum<keepdims = 0>(x) },
+            else_branch = no () => (float k) { r = RandomNormalLike(x) k = ReduceSum<keepdims = 0>(r) }>
+    }"""
+    session, made = embedded_session(model(text), tmp_path)
+    assert made.library == "" and [region.reason for region in made.regions] == [
+        "'s' is seq(float32[n]), and only tensors pass through a custom op",
+        "'a' has elements of type string, which custom ops do not take",
+        "the model cannot be compiled ahead of time: RandomNormalLike is not pure and has no native form",
+    ]
+    assert session.run(["d"], {"x": np.ones(3, np.float32), "b": np.array(True)})[0] == 3
+
+
+def test_model_with_foreign_ops_around_loops_is_embedded(tmp_path):
+    proto = model("""main (float[2, 3] x, int64 n) => (float[2, 3] y) {
+        z = Gelu(x)
+        y = Loop (n, "", z) <body = step (int64 i, bool go, float[2, 3] h) => (bool on, float[2, 3] a) {
+            on = Identity(go)
+            a = Add(h, z)
+        }>
+    }""")
+    proto.graph.node[0].domain, proto.graph.node[0].op_type = "com.microsoft", "QuickGelu"
+    proto.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
+    proto.graph.value_info.append(onnx.helper.make_tensor_value_info("z", 1, [2, 3]))
+    session, made = embedded_session(proto, tmp_path)
+    assert made.library
+    f = {"x": np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3), "n": np.array(5)}
+    assert_equal(session.run(None, f), plain_session(proto.SerializeToString()).run(None, f))
+
+
+def test_lengths_that_disagree_give_the_text_of_a_status(tmp_path):
+    text = """main (float[n] x, float[m] y, int64 k) => (float[n] z) {
+        [add] z = Loop (k, "", x) <body = step (int64 i, bool go, float[n] h) => (bool on, float[n] a) {
+            on = Identity(go)
+            a = Add(h, y)
+        }>
+    }"""
+    session, _ = embedded_session(model(text), tmp_path)
+    good = {"x": np.ones(3, np.float32), "y": np.ones(3, np.float32), "k": np.array(2)}
+    assert session.run(None, good)[0].tolist() == [3, 3, 3]
+    with pytest.raises(
+        Exception, match=r"Status Message: Loop 'add': Add 'a' in body of Loop 'add' \(iteration 0\): "
+    ) as caught:
+        session.run(None, good | {"y": np.ones(2, np.float32)})
+    assert "the lengths are others than this program can take" in str(caught.value)
+    assert session.run(None, good)[0].tolist() == [3, 3, 3]
+
+
+def test_threads_run_one_session_at_once(tmp_path):
+    session, _ = embedded_session(two(), tmp_path)
+    plain = plain_session(two().SerializeToString())
+    expected = [plain.run(None, feeds(k, 50 + k)) for k in range(8)]
+    failures: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            for k in range(200):
+                number = (first + k) % 8
+                assert_equal(session.run(None, feeds(number, 50 + number)), expected[number])
+        except AssertionError as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(n,)) for n in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_other_ending_is_refused(tmp_path):
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.embed(two(), tmp_path / "m.xml")
+    assert str(caught.value) == "'m.xml' is no name of an ONNX model\n  fix: end it in .onnx"

@@ -1,0 +1,1 @@
+"""Custom ops of onnxruntime, without onnxruntime: its table of functions is one of the tests' own."""

@@ -1,0 +1,1 @@
+"""Models with embedded loops in onnxruntime, against the same models as they were."""
