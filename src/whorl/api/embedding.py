@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -29,19 +30,21 @@ from whorl.formats.onnx.cutting import (
     constant_tensors,
     count_readers,
     cut_control,
-    model_of_node,
+    model_of_nodes,
     node_of,
     replace_nodes,
     value_types,
 )
 from whorl.formats.onnx.files import read_proto
+from whorl.formats.onnx.gathering import gather_neighbours
 from whorl.formats.onnx.protos import ModelProto, NodeProto
 from whorl.formats.options import LoadOptions
 from whorl.formats.sources import File
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME, name_of
-from whorl.ir.graph import Module
+from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ops.core.base import Elementwise
 
 _SMALL = 1 << 10
 """Bytes up to which a constant that others read, too, is copied into the library."""
@@ -63,6 +66,8 @@ class EmbeddedRegion(Struct, frozen=True):
     title: str
     op_type: str = ""
     reason: str = ""
+    nodes: int = 0
+    """Nodes of the model that are in the op."""
 
 
 class Embedded(Struct, frozen=True):
@@ -95,7 +100,12 @@ def embed(
     _require_names(cuts, {*only, *keep})
     folder = Path(model).parent if isinstance(model, str | os.PathLike) else None
     embedding = _Embedding(proto, _Values.of(model, proto, folder), host())
-    regions = [embedding.add(cut, only, keep) for cut in cuts]
+    chosen = [cut for cut in cuts if cut.node.name not in keep and (not only or cut.node.name in only)]
+    wider = dict(zip(map(id, chosen), embedding.with_neighbours(chosen), strict=True))
+    regions = [
+        embedding.add(cut, wider[id(cut)]) if id(cut) in wider else EmbeddedRegion(cut.title, reason="was to stay")
+        for cut in cuts
+    ]
     library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so')}")
     if embedding.objects:
         embedding.write_library(library)
@@ -116,6 +126,8 @@ class _Values(Struct, frozen=True):
     types: Mapping[str, Type]
     constants: Mapping[str, Callable[[], np.ndarray]]
     readers: Mapping[str, int]
+    light: Collection[str] = ()
+    """Values of nodes that go along with a loop which they lead to or follow from."""
 
     @classmethod
     def of(cls, model: File, proto: ModelProto, folder: Path | None) -> _Values:
@@ -124,19 +136,36 @@ class _Values(Struct, frozen=True):
             module = load_module(model, _AS_IN_ONNXRUNTIME)
         except (LoadError, UnsupportedError):
             return cls(value_types(proto), constants, count_readers(proto.graph))
-        types, folded = _read_module(module)
-        return cls(types, folded | constants, count_readers(proto.graph))
+        types = {value.name: value.type for value in module.main.arguments}
+        folded: dict[str, Callable[[], np.ndarray]] = {}
+        light: set[str] = set()
+        for node in module.main.nodes:
+            types |= {value.name: value.type for value in node.outputs}
+            if isinstance(node.op, Constant):
+                folded[node.outputs[0].name] = _reader(node.op)
+            folded |= {v.name: partial(_known_elements, v) for v in node.outputs if _has_numbers(v)}
+            if _is_light(node):
+                light |= {value.name for value in node.outputs}
+        return cls(types, folded | constants, count_readers(proto.graph), light)
 
 
-def _read_module(module: Module) -> tuple[dict[str, Type], dict[str, Callable[[], np.ndarray]]]:
-    """The types and the constants of a module's main region, by name."""
-    types = {value.name: value.type for value in module.main.arguments}
-    constants: dict[str, Callable[[], np.ndarray]] = {}
-    for node in module.main.nodes:
-        types |= {value.name: value.type for value in node.outputs}
-        if isinstance(node.op, Constant):
-            constants[node.outputs[0].name] = _reader(node.op)
-    return types, constants
+def _is_light(node: Node) -> bool:
+    """Whether a node computes a few operations an element, moves elements, or follows shapes."""
+    op = node.op
+    follows_shapes = all(v.known is not None for v in node.outputs) or all(
+        v is not None and v.known is not None for v in node.inputs
+    )
+    return op.pure and not node.regions and (isinstance(op, Elementwise) or op.moves_elements or follows_shapes)
+
+
+def _has_numbers(value: Value) -> bool:
+    """Whether the elements of a tensor follow from shapes that are numbers."""
+    return value.known is not None and all(isinstance(n, int | np.integer) for n in value.known.flat)
+
+
+def _known_elements(value: Value) -> np.ndarray:
+    assert isinstance(value.type, TensorType)
+    return np.asarray(value.known, value.type.dtype)
 
 
 def _reader(op: Constant) -> Callable[[], np.ndarray]:
@@ -148,18 +177,26 @@ class _Embedding:
 
     def __init__(self, proto: ModelProto, values: _Values, machine: Target) -> None:
         self.proto, self.values, self.machine = proto, values, machine
-        self.nodes: dict[int, NodeProto] = {}
+        self.nodes: list[tuple[Sequence[int], NodeProto]] = []
         self.objects: dict[str, bytes | bytearray] = {}
 
-    def add(self, cut: Cut, only: Collection[str], keep: Collection[str]) -> EmbeddedRegion:
-        """Compile a region, unless it is to stay or has no native form."""
-        if cut.node.name in keep or (only and cut.node.name not in only):
-            return EmbeddedRegion(cut.title, reason="was to stay")
+    def with_neighbours(self, cuts: Sequence[Cut]) -> list[Cut]:
+        """The cuts with light nodes around them; constants go by themselves."""
+        light, nodes = self.values.light, self.proto.graph.node
+        positions = [n for n, node in enumerate(nodes) if node.input and all(y in light for y in node.output if y)]
+        return gather_neighbours(self.proto, cuts, positions)
+
+    def add(self, alone: Cut, cut: Cut) -> EmbeddedRegion:
+        """Compile a region with its neighbours, or alone where that does not work, unless it has no native form."""
+        region = self._add(cut)
+        return self._add(alone) if region.reason and cut != alone else region
+
+    def _add(self, cut: Cut) -> EmbeddedRegion:
         reason = self._reason_to_stay(cut)
         if reason:
             return EmbeddedRegion(cut.title, reason=reason)
         constants = {name: array for name in cut.inputs if (array := self._constant(name)) is not None}
-        alone = model_of_node(self.proto, cut, self.values.types, constants)
+        alone = model_of_nodes(self.proto, cut, self.values.types, constants)
         try:
             name = _op_type(cut, alone)
             library = library_of(prepare(load_module(alone, _AS_IN_ONNXRUNTIME)), name, {}, {})
@@ -168,8 +205,8 @@ class _Embedding:
         if name not in self.objects:
             self.objects[name] = self._compile(library, cut.title)
         inputs = [port.name for port in library.inputs]
-        self.nodes[cut.position] = node_of(cut, name, DOMAIN, inputs)
-        return EmbeddedRegion(cut.title, name)
+        self.nodes.append((cut.positions, node_of(cut, name, DOMAIN, inputs)))
+        return EmbeddedRegion(cut.title, name, nodes=len(cut.positions))
 
     def _reason_to_stay(self, cut: Cut) -> str:
         types = self.values.types

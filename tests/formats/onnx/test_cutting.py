@@ -8,7 +8,7 @@ from whorl.formats.onnx.cutting import (
     constant_tensors,
     count_readers,
     cut_control,
-    model_of_node,
+    model_of_nodes,
     node_of,
     replace_nodes,
     value_types,
@@ -33,7 +33,7 @@ NESTED = """
 
 def test_node_reads_what_its_regions_read_from_outside():
     (cut,) = cut_control(model(NESTED))
-    assert (cut.position, cut.inputs, cut.outputs) == (1, ("trips", "x", "b", "scale"), ("y",))
+    assert (cut.positions, cut.inputs, cut.outputs) == ((1,), ("trips", "x", "b", "scale"), ("y",))
     assert cut.title == "Loop 'outer'"
 
 
@@ -47,7 +47,7 @@ def test_model_of_a_node_has_typed_inputs_and_constants():
     (cut,) = cut_control(proto)
     types = {**value_types(proto), "x": TensorType(BY_NAME["float32"], (name("n") + 1,))}
     constants = {"scale": constant_tensors(proto, None)["scale"]()}
-    alone = model_of_node(proto, cut, types, constants)
+    alone = model_of_nodes(proto, cut, types, constants)
     assert [value.name for value in alone.graph.input] == ["trips", "x", "b"]
     assert alone.graph.input[1].type.tensor_type.shape.dim[0].dim_param == "x.0"
     assert [tensor.name for tensor in alone.graph.initializer] == ["scale"]
@@ -57,7 +57,7 @@ def test_node_is_replaced_and_constants_of_it_alone_go():
     proto = model(NESTED)
     proto.graph.initializer.append(onnx.numpy_helper.from_array(np.ones(3, np.float32), "unused"))
     (cut,) = cut_control(proto)
-    replace_nodes(proto, {1: node_of(cut, "op", "ai.whorl", ["trips", "x", "b"])}, "ai.whorl", 1)
+    replace_nodes(proto, [((1,), node_of(cut, "op", "ai.whorl", ["trips", "x", "b"]))], "ai.whorl", 1)
     assert [node.op_type for node in proto.graph.node] == ["op", "Neg"]
     assert proto.graph.node[0] == NodeProto(
         op_type="op", domain="ai.whorl", name="outer", input=["trips", "x", "b"], output=["y"]

@@ -48,5 +48,6 @@ def execute(arguments: argparse.Namespace) -> int:
 
 def _line(region: EmbeddedRegion) -> str:
     if region.op_type:
-        return f"embedded  {region.title} as {region.op_type}"
+        others = f" with {region.nodes - 1} more nodes" if region.nodes > 1 else ""
+        return f"embedded  {region.title}{others} as {region.op_type}"
     return f"stays     {region.title}: {region.reason}"

@@ -6,7 +6,7 @@ What lies around such a node is copied as it is, so models may have any ops of a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -33,29 +33,50 @@ OWN_DOMAINS = frozenset(("", "ai.onnx"))
 
 
 class Cut(Struct, frozen=True):
-    """An outermost node of control flow: its position in the main graph, what it reads and what it gives."""
+    """A node of control flow with nodes around it: their positions in the main graph, what they read and give."""
 
-    position: int
     node: NodeProto
+    positions: tuple[int, ...]
     inputs: tuple[str, ...]
-    """Values of the main graph that it or its regions read, each once."""
+    """Values of the main graph that the nodes or their regions read, each once, but for their own."""
     outputs: tuple[str, ...]
-    """Its outputs, those left out that have no name."""
+    """Their outputs that others read, or that are results of the graph."""
 
     @property
     def title(self) -> str:
         """The node in messages."""
-        return f"{self.node.op_type} {self.node.name or self.outputs[0]!r}" if self.outputs else self.node.op_type
+        names = [name for name in (self.node.name, *self.node.output) if name]
+        return f"{self.node.op_type} {names[0]!r}" if names else self.node.op_type
 
 
 def cut_control(model: ModelProto) -> list[Cut]:
-    """The outermost nodes of control flow in the main graph, in their order."""
-    cuts: list[Cut] = []
-    for position, node in enumerate(model.graph.node):
-        if node.op_type in CONTROL and node.domain in OWN_DOMAINS:
-            inputs = dict.fromkeys(x for x in (*node.input, *outer_names(node)) if x)
-            cuts.append(Cut(position, node, tuple(inputs), tuple(y for y in node.output if y)))
-    return cuts
+    """The outermost nodes of control flow in the main graph, in their order, each alone."""
+    return [
+        cut_of(model, node, [position])
+        for position, node in enumerate(model.graph.node)
+        if node.op_type in CONTROL and node.domain in OWN_DOMAINS
+    ]
+
+
+def cut_of(model: ModelProto, node: NodeProto, positions: Iterable[int]) -> Cut:
+    """The cut of these nodes around a node of control flow."""
+    chosen = sorted(positions)
+    nodes = [model.graph.node[n] for n in chosen]
+    own = [name for each in nodes for name in each.output if name]
+    inputs = dict.fromkeys(name for each in nodes for name in read_names(each) if name not in own)
+    if len(chosen) == 1:
+        return Cut(node, tuple(chosen), tuple(inputs), tuple(own))
+    inside = set(chosen)
+    read = {value.name for value in model.graph.output}
+    for position, each in enumerate(model.graph.node):
+        if position not in inside:
+            read.update(read_names(each))
+    return Cut(node, tuple(chosen), tuple(inputs), tuple(name for name in own if name in read))
+
+
+def read_names(node: NodeProto) -> list[str]:
+    """The values that a node and its regions read, each once."""
+    return list(dict.fromkeys(name for name in (*node.input, *outer_names(node)) if name))
 
 
 def outer_names(node: NodeProto) -> Iterator[str]:
@@ -79,7 +100,7 @@ def count_readers(graph: GraphProto) -> dict[str, int]:
     """How many nodes of a graph read each value, in regions too; results of the graph are read once more."""
     counts: dict[str, int] = {}
     for node in graph.node:
-        for each in {*node.input, *outer_names(node)} - {""}:
+        for each in read_names(node):
             counts[each] = counts.get(each, 0) + 1
     for result in graph.output:
         counts[result.name] = counts.get(result.name, 0) + 1
@@ -117,10 +138,10 @@ def value_types(model: ModelProto) -> dict[str, Type]:
     return {name: type for name, type in types.items() if type is not None}
 
 
-def model_of_node(
+def model_of_nodes(
     model: ModelProto, cut: Cut, types: Mapping[str, Type], constants: Mapping[str, np.ndarray]
 ) -> ModelProto:
-    """A model of a node alone: its inputs of these types, those among `constants` made initializers."""
+    """A model of the nodes of a cut alone: its inputs of these types, those among `constants` made initializers."""
     graph = GraphProto(name=cut.node.name or cut.node.op_type)
     lengths: dict[str, str] = {}
     for each in cut.inputs:
@@ -128,7 +149,7 @@ def model_of_node(
             graph.initializer.append(proto_of(constants[each], each))
         else:
             graph.input.append(_info(each, types[each], lengths))
-    graph.node.append(cut.node)
+    graph.node.extend(model.graph.node[n] for n in cut.positions)
     for each in cut.outputs:
         info = _info(each, types[each], lengths)
         info.type.tensor_type.ClearField("shape")
@@ -153,10 +174,18 @@ def _length(dim: Dim, own: str, lengths: dict[str, str]) -> Dim:
     return name(lengths.setdefault(text, text if re.fullmatch(r"\w+", text) else own))
 
 
-def replace_nodes(model: ModelProto, nodes: Mapping[int, NodeProto], domain: str, version: int) -> None:
-    """Put nodes of a domain at these positions of the main graph, in place, and drop constants that none reads."""
+def replace_nodes(
+    model: ModelProto, nodes: Sequence[tuple[Sequence[int], NodeProto]], domain: str, version: int
+) -> None:
+    """Put nodes of a domain in the stead of those at some positions of the main graph, in place.
+
+    Constants that no node reads any more go.
+    """
     graph = model.graph
-    copies = [_copy(nodes.get(n, node)) for n, node in enumerate(graph.node)]
+    gone = {position for positions, _ in nodes for position in positions}
+    numbered = [(positions[-1], node) for positions, node in nodes]
+    numbered += [(n, node) for n, node in enumerate(graph.node) if n not in gone]
+    copies = [_copy(node) for node in _in_order([node for _, node in sorted(numbered, key=lambda pair: pair[0])])]
     del graph.node[:]
     graph.node.extend(copies)
     readers = count_readers(graph)
@@ -171,6 +200,23 @@ def replace_nodes(model: ModelProto, nodes: Mapping[int, NodeProto], domain: str
             del graph.node[n]
     if nodes:
         model.opset_import.append(OperatorSetIdProto(domain=domain, version=version))
+
+
+def _in_order(nodes: Sequence[NodeProto]) -> list[NodeProto]:
+    """Nodes behind those whose results they read, else in their order."""
+    producers = {name: n for n, node in enumerate(nodes) for name in node.output if name}
+    result: dict[int, NodeProto] = {}
+    for first in range(len(nodes)):
+        pending = [first]
+        while pending:
+            n = pending[-1]
+            missing = [p for x in read_names(nodes[n]) if (p := producers.get(x)) is not None and p not in result]
+            if missing and n not in result:
+                pending += missing
+                continue
+            result.setdefault(n, nodes[n])
+            pending.pop()
+    return list(result.values())
 
 
 def _copy(node: NodeProto) -> NodeProto:
