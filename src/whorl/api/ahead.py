@@ -148,8 +148,14 @@ def _link(code: bytes | bytearray, path: Path) -> None:
 # ---- the program ---------------------------------------------------------------------------------------------
 
 
-def library_of(module: Module, name: str, lengths: Mapping[str, int], inputs: Mapping[str, Any]) -> Library:
-    """The library of a module; every run passes the lengths that are not fixed."""
+def library_of(
+    module: Module, name: str, lengths: Mapping[str, int], inputs: Mapping[str, Any], takes_lengths: bool = False
+) -> Library:
+    """The library of a module; every run passes the lengths that are not fixed.
+
+    `takes_lengths`: outputs whose lengths follow from these have memory before a run, and the program asks of them what
+    `lowering.graph_program` says.
+    """
     if not _NAME.fullmatch(name):
         raise CompileError(f"{name!r} cannot begin the names of C functions", fix="use letters, digits and _")
     main = _with_constants(module, inputs)
@@ -157,7 +163,7 @@ def library_of(module: Module, name: str, lengths: Mapping[str, int], inputs: Ma
     open_names = _open_lengths(main, types, lengths)
     fix = f"fix lengths: {' '.join(f'--dim {name}=N' for name in open_names)}" if open_names else ""
     try:
-        graph = lower_graph(main, [Known(type) for type in types])
+        graph = lower_graph(main, [Known(type) for type in types], takes_lengths=takes_lengths)
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
     for number, _ in graph.sequences[:1]:

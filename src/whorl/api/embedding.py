@@ -18,8 +18,9 @@ from whorl.api.ahead import library_of
 from whorl.api.models import load_module
 from whorl.api.preparing import prepare
 from whorl.codegen.custom_ops.interface import DOMAIN, DOMAIN_VERSION
-from whorl.codegen.custom_ops.operator import operator_module
+from whorl.codegen.custom_ops.operator import operator_modules
 from whorl.codegen.custom_ops.registration import registration_module
+from whorl.codegen.library.lengths import has_conditions
 from whorl.codegen.library.linker import link, linker
 from whorl.codegen.library.ports import Library
 from whorl.codegen.library.text import fill_constants
@@ -42,9 +43,8 @@ from whorl.formats.options import LoadOptions
 from whorl.formats.sources import File
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME, name_of
-from whorl.ir.graph import Node, Value
+from whorl.ir.graph import Module, Node, Value
 from whorl.ir.types import AnyShape, TensorType, Type
-from whorl.ops.core.base import Elementwise
 
 _SMALL = 1 << 10
 """Bytes up to which a constant that others read, too, is copied into the library."""
@@ -56,6 +56,8 @@ _PASSED = frozenset(
     )
 )
 """Element types that onnxruntime has as they are in programs, one byte or more an element."""
+_LIGHT_FAMILIES = frozenset(("elementwise", "movement", "reduce"))
+"""Packages of ops that compute little for an element."""
 _AS_IN_ONNXRUNTIME = LoadOptions(condition_when_omitted="honour")
 _SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
 
@@ -150,12 +152,10 @@ class _Values(Struct, frozen=True):
 
 
 def _is_light(node: Node) -> bool:
-    """Whether a node computes a few operations an element, moves elements, or follows shapes."""
-    op = node.op
-    follows_shapes = all(v.known is not None for v in node.outputs) or all(
-        v is not None and v.known is not None for v in node.inputs
-    )
-    return op.pure and not node.regions and (isinstance(op, Elementwise) or op.moves_elements or follows_shapes)
+    """Whether a node is no product, convolution or the like, which onnxruntime computes as well, on all cores."""
+    follows_shapes = all(value is not None and value.known is not None for value in node.inputs)
+    family = type(node.op).__module__.removeprefix("whorl.ops.").partition(".")[0]
+    return node.op.pure and not node.regions and (follows_shapes or family in _LIGHT_FAMILIES)
 
 
 def _has_numbers(value: Value) -> bool:
@@ -178,7 +178,7 @@ class _Embedding:
     def __init__(self, proto: ModelProto, values: _Values, machine: Target) -> None:
         self.proto, self.values, self.machine = proto, values, machine
         self.nodes: list[tuple[Sequence[int], NodeProto]] = []
-        self.objects: dict[str, bytes | bytearray] = {}
+        self.objects: dict[str, list[bytes | bytearray]] = {}
 
     def with_neighbours(self, cuts: Sequence[Cut]) -> list[Cut]:
         """The cuts with light nodes around them; constants go by themselves."""
@@ -199,12 +199,12 @@ class _Embedding:
         alone = model_of_nodes(self.proto, cut, self.values.types, constants)
         try:
             name = _op_type(cut, alone)
-            library = library_of(prepare(load_module(alone, _AS_IN_ONNXRUNTIME)), name, {}, {})
+            programs = _programs(prepare(load_module(alone, _AS_IN_ONNXRUNTIME)), name)
         except (CompileError, UnsupportedError, LoadError) as error:
             return EmbeddedRegion(cut.title, reason=error.message)
         if name not in self.objects:
-            self.objects[name] = self._compile(library, cut.title)
-        inputs = [port.name for port in library.inputs]
+            self.objects[name] = self._compile(programs, cut.title)
+        inputs = [port.name for port in programs[0].inputs]
         self.nodes.append((cut.positions, node_of(cut, name, DOMAIN, inputs)))
         return EmbeddedRegion(cut.title, name, nodes=len(cut.positions))
 
@@ -231,20 +231,29 @@ class _Embedding:
         array = self.values.constants[name]()
         return array if self.values.readers.get(name, 0) < 2 or array.nbytes <= _SMALL else None
 
-    def _compile(self, library: Library, title: str) -> bytes | bytearray:
-        code, _ = linkable_code(str(operator_module(library, title, self.machine)), self.machine)
-        return fill_constants(code, library)
+    def _compile(self, programs: Sequence[Library], title: str) -> list[bytes | bytearray]:
+        modules = operator_modules(programs, title, self.machine)
+        return [
+            fill_constants(linkable_code(str(module), self.machine)[0], program)
+            for module, program in zip(modules, programs, strict=True)
+        ]
 
     def write_library(self, path: Path) -> None:
         """Link the ops and their registration beside the target and move it there, as whole files."""
         registration, _ = linkable_code(str(registration_module(list(self.objects), self.machine)), self.machine)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
             files: list[Path] = []
-            for name, code in {"registration": registration, **self.objects}.items():
-                files.append(Path(folder) / f"{name}.o")
+            for number, code in enumerate([registration, *(code for each in self.objects.values() for code in each)]):
+                files.append(Path(folder) / f"{number}.o")
                 files[-1].write_bytes(code)
             link(files, made := Path(folder) / path.name)
             os.replace(made, path)
+
+
+def _programs(module: Module, name: str) -> list[Library]:
+    """A program that knows lengths before it runs, and where that is not made for all, one that finds them out."""
+    first = library_of(module, name, {}, {}, takes_lengths=True)
+    return [first, library_of(module, f"{name}_any", {}, {})] if has_conditions(first.graph) else [first]
 
 
 def _op_type(cut: Cut, alone: ModelProto) -> str:

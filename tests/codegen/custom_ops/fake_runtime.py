@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from whorl.codegen.custom_ops.interface import API_VERSION, MEMBERS, Slot
-from whorl.codegen.custom_ops.operator import operator_module
+from whorl.codegen.custom_ops.operator import operator_modules
 from whorl.codegen.custom_ops.registration import registration_module
 from whorl.codegen.library.linker import link
 from whorl.codegen.library.ports import Library
@@ -90,10 +90,11 @@ def _store(out: int, *numbers: int) -> None:
 
 
 class LoadedOps:
-    """A library with the op of a program, loaded."""
+    """A library with the op of programs of one region, loaded."""
 
-    def __init__(self, library: Library, title: str, folder: Path) -> None:
-        modules = operator_module(library, title, host()), registration_module([library.name], host())
+    def __init__(self, programs: Sequence[Library], title: str, folder: Path) -> None:
+        library = programs[0]
+        modules = [*operator_modules(programs, title, host()), registration_module([library.name], host())]
         objects: list[Path] = []
         for number, module in enumerate(modules):
             objects.append(folder / f"{library.name}{number}.o")

@@ -1,4 +1,4 @@
-"""The kernel of a custom op: checks of lengths, outputs allocated by the runtime, failures with their text."""
+"""The kernel of a custom op: checks of lengths, and the choice of the program that takes them."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from codegen.library.samples import library
 from whorl.api.ahead import library_of
 from whorl.api.models import load_module
 from whorl.codegen.custom_ops.interface import Code
+from whorl.codegen.library.lengths import has_conditions
 
 pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
 X, START, COUNT = np.array([1, 2], np.float32), np.array([1, 2, 3], np.float32), np.array(4)
@@ -25,22 +26,11 @@ Kernel = Callable[[FakeRuntime], int | None]
 
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory) -> Kernel:
-    return LoadedOps(library(), "Loop 'l'", tmp_path_factory.mktemp("sample")).kernel()
+    return LoadedOps([library()], "Loop 'l'", tmp_path_factory.mktemp("sample")).kernel()
 
 
 def kernel(text: str, title: str, folder: Path) -> Kernel:
-    return LoadedOps(library_of(load_module(model(text)), "other", {}, {}), title, folder).kernel()
-
-
-@pytest.mark.parametrize("count", [0, 1, 4, 1000])
-def test_outputs_have_the_lengths_of_the_run(sample, count):
-    runtime = FakeRuntime([X, START, np.array(count)], [np.float32, np.float32])
-    assert sample(runtime) is None and not runtime.texts
-    with np.errstate(over="ignore"):
-        rows = [START * np.float32(2) ** np.float32(i) * 2 for i in range(count)]
-    np.testing.assert_array_equal(runtime.outputs[0], np.array(rows, np.float32).reshape(count, 3))
-    assert runtime.outputs[1].tolist() == [-1, -2]
-    assert runtime.infos == 0
+    return LoadedOps([library_of(load_module(model(text)), "other", {}, {})], title, folder).kernel()
 
 
 def test_lengths_that_differ_from_the_declared_are_refused(sample):
@@ -61,25 +51,15 @@ def test_lengths_of_one_name_agree(tmp_path):
     assert runtime.texts == [(Code.INVALID_ARGUMENT, "100%: length 'n' is 2 in input 'x' and 3 in 'y' at axis 0")]
 
 
-def test_status_of_the_allocator_is_passed_on(sample):
-    runtime = FakeRuntime([X, START, COUNT], [np.float32, np.float32])
-    runtime.fails_to_allocate = True
-    assert sample(runtime) == 77
-
-
-def test_failure_names_node_and_iterations(tmp_path):
-    text = """main (float[4] x, int64 n) => (float y) {
-        zero = Constant<value = float {0}> ()
-        y = Loop (n, "", zero) <body = step (int64 i, bool go, float h) => (bool on, float h2) {
-            on = Identity(go)
-            [read] e = Gather(x, i)
-            h2 = Add(h, e)
-        }>
-    }"""
-    run = kernel(text, "Loop 'l'", tmp_path)
-    runtime = FakeRuntime([np.ones(4, np.float32), np.array(4)], [np.float32])
-    assert run(runtime) is None and runtime.outputs[0] == 4
-    runtime = FakeRuntime([np.ones(4, np.float32), np.array(9)], [np.float32])
+def test_program_that_is_not_made_for_the_lengths_leaves_them_to_the_next(tmp_path):
+    text = model("main (float[n] x, float[m] y) => (float[k] z, float[n] w) { z = Add(x, y) w = Neg(x) }")
+    module = load_module(text)
+    programs = [library_of(module, "first", {}, {}, takes_lengths=True), library_of(module, "first_any", {}, {})]
+    assert has_conditions(programs[0].graph) and not programs[0].graph.grown and programs[1].graph.grown
+    run = LoadedOps(programs, "Add", tmp_path).kernel()
+    runtime = FakeRuntime([X, X], [np.float32, np.float32])
+    assert run(runtime) is None and runtime.outputs[0].tolist() == [2, 4]
+    runtime = FakeRuntime([X, START], [np.float32, np.float32])
     assert run(runtime) == 1
-    message = "Loop 'l': Gather 'read' in body of Loop (iteration 4): a value or a length is refused"
+    message = "Add: Add 'z': the lengths are others than this program can take"
     assert runtime.texts == [(Code.RUNTIME_EXCEPTION, message)]

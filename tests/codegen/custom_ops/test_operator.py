@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no 
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory):
-    ops = LoadedOps(library(), "Loop 'l'", tmp_path_factory.mktemp("sample"))
+    ops = LoadedOps([library()], "Loop 'l'", tmp_path_factory.mktemp("sample"))
     yield ops.table()
     del ops
 

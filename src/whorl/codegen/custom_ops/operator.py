@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from whorl.codegen.custom_ops.interface import API_VERSION, DOMAIN_VERSION, MEMBERS
 from whorl.codegen.custom_ops.kernel import define_kernel
+from whorl.codegen.custom_ops.program import define_program
 from whorl.codegen.emit import emit_numbered
 from whorl.codegen.library.ports import ELEMENT_TYPES, Library, Port
 from whorl.codegen.library.run import define_run
@@ -16,12 +17,27 @@ from whorl.llvm.text import add_string
 from whorl.llvm.value import Value
 
 
-def operator_module(library: Library, title: str, machine: Machine) -> Module:
-    """The op of a library's name, whose table has that name; `title` names the op in messages."""
+def operator_modules(programs: Sequence[Library], title: str, machine: Machine) -> list[Module]:
+    """The op of the first program's name, whose table has that name; `title` names the op in messages.
+
+    The programs are of one region; the first runs that takes the lengths of its inputs. Each has a module.
+    """
+    modules = [_program_module(program, title, machine, "hidden" if n else "") for n, program in enumerate(programs)]
+    _add_operator(modules[0], programs, title)
+    return modules
+
+
+def _program_module(library: Library, title: str, machine: Machine, linkage: str) -> Module:
     module, failures = emit_numbered(library.graph.program, machine)
     add_constants(module, library.graph.constants)
     define_run(module, library, max((len(f.iterations) for f in failures), default=0), "internal")
-    kernel = define_kernel(module, library, title, failures)
+    define_program(module, library, title, failures, linkage or "internal")
+    return module
+
+
+def _add_operator(module: Module, programs: Sequence[Library], title: str) -> None:
+    library = programs[0]
+    kernel = define_kernel(module, programs, title)
     functions = _describe(module, library) | {"KernelComputeV2": kernel}
     functions["CreateKernelV2"] = _define_create(module, library.name)
     functions["KernelDestroy"] = _define_destroy(module, library.name)
@@ -31,7 +47,6 @@ def operator_module(library: Library, title: str, machine: Machine) -> Module:
         f"@{library.name}",
         f"@{library.name} = hidden constant {type} {{ i32 {API_VERSION}, [{len(MEMBERS)} x ptr] [{entries}] }}",
     )
-    return module
 
 
 def _describe(module: Module, library: Library) -> dict[str, str]:

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from whorl.codegen.emit import FUNCTION
+from whorl.codegen.library.lengths import LengthsOfRun, are_too_large, lay_out
 from whorl.codegen.library.ports import BAD_ARGUMENT, LARGE, Library
 from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
 from whorl.ir.types import lengths_of
@@ -19,10 +22,16 @@ def define_run(module: Module, library: Library, depth: int, linkage: str) -> No
     """`int NAME_run(inputs, outputs, lengths, workspace, iterations)`: checks, memory, the cells, the program."""
     tables = ("inputs", "outputs", "lengths", "workspace", "iterations")
     f = Function(module, f"@{library.name}_run", "i32", dict.fromkeys(tables, "ptr noundef"), linkage)
-    lengths = _check_arguments(f, library)
-    memory = _take_workspace(f, library.workspace_bytes) if library.workspace_bytes else None
+    names = _check_arguments(f, library)
+    graph = library.graph
+    lengths = LengthsOfRun(f, dict(zip(graph.names, names, strict=True)))
+    if graph.forms or graph.arena.slots:
+        with f.leave_when(are_too_large(lengths, graph)):
+            f.give(f.number(NO_MEMORY, "i32"))
+    size, offsets = lay_out(lengths, graph.arena)
+    memory = _take_workspace(f, size + ALIGNMENT) if graph.arena.size or graph.arena.slots else None
     cells = _Cells(f, library, depth)
-    cells.fill(lengths, memory)
+    cells.fill([*names, *map(lengths.number, graph.forms)], memory, offsets)
     status = f.index(f.call(f"@{FUNCTION}", "i64", cells.block))
     if library.graph.grown:
         with f.when(status.equals(0)):
@@ -69,7 +78,7 @@ def _check_arguments(f: Function, library: Library) -> list[Index]:
         refuse(_is_null(f, f[table]))
     for table, ports in tables:
         for number, port in enumerate(ports):
-            if port.bytes > 0 or (port.is_open and table == "outputs"):
+            if port.bytes > 0 or (table == "outputs" and number in library.graph.grown):
                 refuse(_is_null(f, _load_entry(f, table, number)))
     lengths: list[Index] = []
     for number in range(len(names)):
@@ -78,11 +87,11 @@ def _check_arguments(f: Function, library: Library) -> list[Index]:
     return lengths
 
 
-def _take_workspace(f: Function, size: int) -> Value:
+def _take_workspace(f: Function, size: Index) -> Value:
     """Scratch memory, the caller's or our own."""
     slot = f.variable(f["workspace"])
     with f.when(_is_null(f, f["workspace"])):
-        block = f.call(f.module.declare("@malloc", "noalias ptr", ["i64"]), "ptr", f.index(size))
+        block = f.call(f.module.declare("@malloc", "noalias ptr", ["i64"]), "ptr", size)
         with f.leave_when(_is_null(f, block)):
             f.give(f.number(NO_MEMORY, "i32"))
         f.store(block, slot)
@@ -115,7 +124,7 @@ class _Cells:
         """The address of a cell."""
         return self.f.offset_outside(self.block, "i64", position)
 
-    def fill(self, lengths: list[Index], memory: Value | None) -> None:
+    def fill(self, lengths: Sequence[Index], memory: Value | None, offsets: Sequence[Index]) -> None:
         f, graph, program = self.f, self.graph, self.graph.program
         zero = f.index(0)
         values: list[Value] = [*lengths, *[zero] * (len(program.scalars) - len(lengths))]
@@ -123,7 +132,7 @@ class _Cells:
         values += (_constant_address(f, number, array) for number, array in enumerate(graph.constants))
         values += (_load_entry(f, "outputs", n) for n in range(len(graph.outputs)) if n not in graph.grown)
         scratch = None if memory is None else _align(f, memory)
-        for buffer, offset in zip(program.scratch, graph.arena.offsets, strict=True):
+        for buffer, offset in zip(program.scratch, offsets, strict=True):
             if scratch is None or buffer.grows:
                 values.append(f.null())
             else:
