@@ -30,13 +30,16 @@ from whorl.kernel.walk import (
     blocks,
     copy_block,
     copy_program,
+    count_uses,
     expressions,
     loads,
     memory_parts,
     position,
+    positions_in,
     rename_buffers,
     used_by,
     written,
+    written_parts,
 )
 from whorl.ops.elementwise.arithmetic import Neg
 
@@ -204,3 +207,21 @@ def test_condition_and_extent_are_replaced() -> None:
     Replacement({N: M, GO: TRUE}.get).block(block)
     assert text_of(block) == "for i < m:\n  if True:\nwhile:\n  stop unless True\n  reserve g, m"
     assert ONCE.once
+
+
+def test_positions_of_stores_loads_and_kernels() -> None:
+    store = Store(B, (I,), add(load(A, index_const(2)), load(B, N)))
+    call = Call("vector_matmul", [(A, (I,)), (B, (N,))], (3, 2, 1))
+    shown = [[text(index) for (index,) in positions_in(s, buffer)] for s in (store, call) for buffer in (A, B)]
+    assert shown == [["2"], ["i", "n"], ["i"], ["n"]]
+
+
+def test_kernel_writes_the_first_of_its_buffers_alone() -> None:
+    call = Call("vector_matmul", [(A, (I,)), (B, (N,)), (C, (N,))], (3, 2, 1))
+    assert [b.name for b in written_parts(call)] == ["a"]
+    assert [b.name for b in written_parts(EVERY[1])] == ["b"]
+
+
+def test_uses_count_variables_by_what_assigns_them_and_buffers_by_statements() -> None:
+    counts = count_uses([EVERY[0], EVERY[0], EVERY[1]])
+    assert (counts[V], counts[A], counts[B], counts[C], counts[N]) == (2, 2, 1, 1, 0)

@@ -15,7 +15,7 @@ from msgspec import Struct, field
 
 from whorl.debug import debug
 from whorl.ir.dtypes import BOOL, INT64
-from whorl.ir.native.expressions import FUNCTIONS, TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const, is_true
+from whorl.ir.native.expressions import FUNCTIONS, TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.program import (
     Assign,
     Call,
@@ -31,7 +31,7 @@ from whorl.kernel.program import (
     When,
     While,
 )
-from whorl.kernel.tiles import axis_of
+from whorl.kernel.row_loops import RowLoop, Rows, count_of, find_rows
 from whorl.kernel.vectors import has_loop
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import (
@@ -40,10 +40,11 @@ from whorl.kernel.walk import (
     all_statements,
     assigned,
     blocks,
+    count_uses,
     expressions,
     loads,
-    used_by,
-    written,
+    positions_in,
+    written_parts,
 )
 from whorl.kernels.kernel import LANES
 from whorl.kernels.table import KERNELS
@@ -222,73 +223,71 @@ class _Spreader(Struct):
                     pass
         return block
 
-    # ---- loops over time whose tensors' elements do not meet ---------------------------------------------------
+    # ---- loops over time whose tensors' rows do not meet -------------------------------------------------------
 
     def turned_inside(self, loop: For | While) -> Spread | When | None:
-        """A loop whose nests go along one axis, as such a loop for each range of it: no core waits for another."""
-        nests = [s for s in loop.body if isinstance(s, For)]
-        counter = _counter(loop)
-        if not nests or counter is None or not self.goes_along(loop, nests, counter):
+        """A loop whose nests go along rows that do not meet, as such a loop for each range of them: no core waits."""
+        counter = count_of(loop)
+        rows = None if counter is None else find_rows(loop, counter, self.uses())
+        if counter is None or rows is None:
             return None
         i, go, end = counter
         self.inside = {var for s in all_statements([loop]) for var in assigned(s)}
-        work = _mul(end if self.is_known(end) else index_const(1), self.of_block([n for s in nests for n in s.body]))
-        extent = nests[0].extent
-        if not self.is_worth(_mul(extent, work), is_repeated=False):
+        work = index_const(0)
+        for row in rows.loops:
+            work = _add(work, self.of_row(row))
+        work = _mul(end if self.is_known(end) else index_const(1), work)
+        if not self.is_worth(_mul(rows.extent, work), is_repeated=False):
             return None
-        first, count = self.range()
-        if go is None:
-            return Spread(first, count, extent, work, [For(i, end, self.in_range(loop.body, first, count))])
+        if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True) for row in rows.loops):
+            return None
+        shared, limits = self.of_ranges(rows, work)
+        if isinstance(loop, For):
+            shared.body = [*limits, For(i, end, loop.body)]
+            return shared
         start, turn = self.variable("from"), Var(INT64, f"turn.spread.{self.count}", False)
-        body: Block = [s for s in loop.body if not (isinstance(s, Assign) and s.var is go)]
-        Replacement(lambda expr: turn if expr is i else None).block(body)
-        body = [Assign(turn, s.value) if isinstance(s, Assign) and s.var is i else s for s in body]
-        through = While([], Apply(BOOL, "lt", (turn, end)), self.in_range(body, first, count))
-        shared = Spread(first, count, extent, work, [Assign(turn, start), through])
-        return When(loop.condition, [Assign(start, i), shared, Assign(i, end), Assign(go, TRUE)])  # type: ignore[union-attr]
-
-    def in_range(self, block: Sequence[Statement], first: Var, count: Var) -> Block:
-        """Statements whose nests take one range of their steps."""
-        body: Block = []
-        for statement in block:
-            if isinstance(statement, For):
-                step = self.variable("step")
-                own_step = Assign(statement.var, _add(first, step))
-                body.append(For(step, count, [own_step, *statement.body], parallel=True))
-            else:
-                body.append(statement)
-        return body
-
-    def goes_along(self, loop: For | While, nests: Sequence[For], counter: _Counter) -> bool:
-        """Whether a loop only counts, and steps through nests that use what they write at their own index alone."""
-        i, go, end = counter
-        written_there = {b for s in all_statements(nests) for b in written_parts(s)}
-        axes: dict[Buffer, set[int | None]] = {}
+        body, reserved = list[Statement](), list[Statement]()
         for statement in loop.body:
             match statement:
-                case Assign(var, value) if var is go and is_true(value):
-                    continue
-                case Assign(var, Apply(op="add", args=(x, Const(value=1)))) if var is i and x is i and go is not None:
-                    continue
-                case Assign(var) if var.once and not any(n.buffer in written_there for n in loads([statement])):
-                    continue
-                case For(var, extent, parallel=True) if _is_same(extent, nests[0].extent):
-                    inside = list(all_statements(statement.body))
-                    if not all(isinstance(s, For | Store | Assign) for s in inside):
-                        return False
-                    for buffer in written_there:
-                        own_axes = {axis_of(index, var) for s in inside for index in positions_in(s, buffer)}
-                        axes[buffer] = axes.get(buffer, set()) | own_axes
+                case Reserve():
+                    reserved.append(_reserve_all(statement, i, end))
+                case Assign(var, value) if var is i:
+                    body.append(Assign(turn, value))
+                case Assign(var) if var is go:
+                    pass
                 case _:
-                    return False
-        counts, seen = count_uses(all_statements(loop.body)), self.uses()
-        own = [v for v in counts if isinstance(v, Var) and v is not i and v is not go]
-        extents = {part for n in (end, *(nest.extent for nest in nests)) for part in parts_in_order(n)}
-        return (
-            extents.isdisjoint(counts)
-            and all(counts[v] == seen[v] for v in own)
-            and all(len(each) == 1 and None not in each for each in axes.values())
-        )
+                    body.append(statement)
+        Replacement(lambda expr: turn if expr is i else None).block(body)
+        shared.body = [*limits, Assign(turn, start), While([], Apply(BOOL, "lt", (turn, end)), body)]
+        ends = [Assign(i, end), *([] if go is None else [Assign(go, TRUE)])]
+        return When(loop.condition, [*reserved, Assign(start, i), shared, *ends])
+
+    def of_row(self, row: RowLoop) -> Expr:
+        """The work of one row of a nest."""
+        work, loop = _mul(index_const(row.stride), self.of_block(row.loop.body)), row.nest
+        while loop is not row.loop:
+            work = _mul(self.most_iterations(loop.extent), work)
+            loop = loop.body[0]
+            assert isinstance(loop, For)
+        return work
+
+    def of_ranges(self, rows: Rows, work: Expr) -> tuple[Spread, Block]:
+        """What runs ranges of rows, still without a body, and what the body begins with; the loops go along a range."""
+        first, count = self.range()
+        block = index_const(rows.block if self.least else 1)
+        begin, length, limits = first, count, list[Statement]()
+        steps = rows.extent
+        if block.value > 1:
+            begin, length = self.variable("begin"), self.variable("length")
+            limits.append(Assign(begin, _mul(first, block)))
+            limits.append(Assign(length, _apply("min", _mul(count, block), _apply("sub", rows.extent, begin))))
+            steps = _divided(_add(rows.extent, index_const(-1)), rows.block)
+        for row in rows.loops:
+            step, stride = self.variable("step"), index_const(row.stride)
+            own_step = Assign(row.loop.var, _add(_mul(begin, stride), step))
+            row.loop.var, row.loop.extent = step, _mul(length, stride)
+            row.loop.body = [own_step, *row.loop.body]
+        return Spread(first, count, steps, _mul(work, block)), limits
 
     def uses(self) -> Counter[Var | Buffer]:
         """How often the whole program assigns variables and uses buffers, as it was lowered."""
@@ -401,36 +400,10 @@ class _Spreader(Struct):
         return self.costs[expr]
 
 
-def count_uses(statements: Iterable[Statement]) -> Counter[Var | Buffer]:
-    """How often variables are assigned, and buffers used."""
-    counts = Counter[Var | Buffer]()
-    for statement in statements:
-        counts.update(assigned(statement))
-        counts.update(used_by(statement))
-    return counts
-
-
-def written_parts(statement: Statement) -> Iterator[Buffer]:
-    """The buffers of which a statement itself writes elements."""
-    if isinstance(statement, Call):
-        yield from (b for b, _ in statement.addresses[: KERNELS[statement.kernel].meaning.written])
-    else:
-        yield from written(statement)
-
-
-def positions_in(statement: Statement, buffer: Buffer) -> Iterator[tuple[Expr, ...]]:
-    """The positions at which a statement itself uses a buffer; those of a kernel are where it begins."""
-    match statement:
-        case Store(target, index) if target is buffer:
-            yield index
-        case Call(addresses=addresses):
-            yield from (index for target, index in addresses if target is buffer)
-        case _:
-            pass
-    for expr in expressions(statement):
-        for part in parts_in_order(expr):
-            if isinstance(part, Load) and part.buffer is buffer:
-                yield part.index
+def _reserve_all(reserve: Reserve, i: Var, end: Expr) -> Reserve:
+    """Memory for the rows of all iterations, which several cores cannot have one by one."""
+    last = _add(end, index_const(-1))
+    return Reserve(reserve.buffer, Replacement(lambda expr: last if expr is i else None).expr(reserve.count))
 
 
 def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[For]) -> bool:
@@ -449,27 +422,6 @@ def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[F
         if isinstance(statement, Call) and not all(isinstance(p, Const) or p in own for p in before):
             return False
     return True
-
-
-_Counter = tuple[Var, Var | None, Expr]
-"""What counts the iterations of a loop, what says to go on, if anything does, and the number that it counts to."""
-
-
-def _counter(loop: For | While) -> _Counter | None:
-    match loop:
-        case For(var, extent, parallel=False):
-            return var, None, extent
-        case While(
-            head=[],
-            condition=Apply(op="and", args=(Var() as go, Apply(op="lt", args=(Var() as i, Var() | Const() as end)))),
-        ):
-            return i, go, end
-        case _:
-            return None
-
-
-def _is_same(x: Expr, y: Expr) -> bool:
-    return x is y or (isinstance(x, Const) and isinstance(y, Const) and x.value == y.value)
 
 
 def _is_written_first(block: Sequence[Statement], buffer: Buffer, changing: Container[Expr]) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -26,6 +27,7 @@ from whorl.kernel.program import (
     While,
 )
 from whorl.kernel.verify import constant_zero, parts_in_order
+from whorl.kernels.table import KERNELS
 
 Block = list[Statement]
 
@@ -262,3 +264,35 @@ class Replacement(Struct):
                 statement.input_lengths = [tuple(self.expr(n) for n in lengths) for lengths in statement.input_lengths]
             case _:
                 pass
+
+
+def count_uses(statements: Iterable[Statement]) -> Counter[Var | Buffer]:
+    """How often variables are assigned, and buffers used."""
+    counts = Counter[Var | Buffer]()
+    for statement in statements:
+        counts.update(assigned(statement))
+        counts.update(used_by(statement))
+    return counts
+
+
+def written_parts(statement: Statement) -> Iterator[Buffer]:
+    """The buffers of which a statement itself writes elements."""
+    if isinstance(statement, Call):
+        yield from (b for b, _ in statement.addresses[: KERNELS[statement.kernel].meaning.written])
+    else:
+        yield from written(statement)
+
+
+def positions_in(statement: Statement, buffer: Buffer) -> Iterator[tuple[Expr, ...]]:
+    """The positions at which a statement itself uses a buffer; those of a kernel are where it begins."""
+    match statement:
+        case Store(target, index) if target is buffer:
+            yield index
+        case Call(addresses=addresses):
+            yield from (index for target, index in addresses if target is buffer)
+        case _:
+            pass
+    for expr in expressions(statement):
+        for part in parts_in_order(expr):
+            if isinstance(part, Load) and part.buffer is buffer:
+                yield part.index

@@ -68,6 +68,37 @@ NEURONS = """main (int64 n, float[33] v0, float[33] w0) => (float[33] v, float[3
   }>
 }"""
 
+VITERBI = """main (float[b, 6] p0, float[t, b, 6] scores, float[6, 6] moves) => (float[b, 6] p, int64[t, b, 6] back) {
+  last = Constant <value_ints = [2]> ()
+  states = Constant <value_ints = [1]> ()
+  p, back = Scan (p0, scores) <num_scan_inputs = 1, body = forward (float[b, 6] q, float[b, 6] e)
+    => (float[b, 6] q_out, int64[b, 6] from) {
+    column = Unsqueeze (q, last)
+    steps = Add (column, moves)
+    best = ReduceMax <keepdims = 0> (steps, states)
+    from = ArgMax <axis = 1, keepdims = 0> (steps)
+    q_out = Add (best, e)
+  }>
+}"""
+STATES = """main (int64 n, float[b, t, 70] x, float[b, t, 9] c, float[b, 70, 9] h0)
+  => (float[b, 70, 9] h, float[k, b, 70] ys) {
+  one = Constant <value_ints = [-1]> ()
+  h, ys = Loop (n, "", h0) <
+    body = step (int64 i, bool go, float[b, 70, 9] before) => (bool on, float[b, 70, 9] after, float[b, 70] y) {
+    on = Identity (go)
+    now = Gather <axis = 1> (x, i)
+    column = Unsqueeze (now, one)
+    moved = Mul (before, column)
+    after = Add (moved, column)
+    weights = Gather <axis = 1> (c, i)
+    weight_column = Unsqueeze (weights, one)
+    product = MatMul (after, weight_column)
+    y = Squeeze (product, one)
+  }>
+}"""
+
+STEP_OUTSIDE = "Gather 'now' in body of Loop (iteration 4): index 4 is outside [-4, 4) of axis 1"
+
 
 def floats(*shape: int) -> np.ndarray:
     return np.random.default_rng(len(shape)).standard_normal(shape).astype(np.float32)
@@ -82,6 +113,8 @@ CASES = {
     ),
     "distances": (DISTANCES, {"x": floats(9, 3), "points": floats(11, 3)}),
     "neurons": (NEURONS, {"n": np.array(7), "v0": floats(33), "w0": floats(33)}),
+    "viterbi": (VITERBI, {"p0": floats(5, 6), "scores": floats(4, 5, 6), "moves": floats(6, 6)}),
+    "states": (STATES, {"n": np.array(4), "x": floats(3, 4, 70), "c": floats(3, 4, 9), "h0": floats(3, 70, 9)}),
     "steps": (STEPS, {"n": np.array(5), "v0": floats(70000)}),
 }
 
@@ -182,6 +215,18 @@ def test_failure_on_one_core_is_the_error_of_the_node(monkeypatch: pytest.Monkey
     at[400, 1] = 7
     with pytest.raises(whorl.RunError, match="7"):
         results(model(text), 2, {"x": floats(500, 3), "at": at})
+
+
+@SEVERAL
+def test_iteration_that_fails_on_several_cores_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    share_everything(monkeypatch)
+    text, feeds = CASES["states"]
+    messages = []
+    for threads in (1, 2, 8):
+        with pytest.raises(whorl.RunError) as raised:
+            results(model(text), threads, {**feeds, "n": np.array(6)})
+        messages.append(str(raised.value))
+    assert messages == [STEP_OUTSIDE] * 3
 
 
 @pytest.mark.parametrize(("text", "count"), [("max 100000\n", 3), ("150000 100000\n", 2), ("50000 100000\n", 1)])
