@@ -44,6 +44,12 @@ def test_feeds_that_do_not_fit_are_refused(feeds: object, message: str) -> None:
 def test_typed_inputs_name_no_element_type_for_what_is_no_tensor() -> None:
     made = whole("main (float[3] x, seq(float[3]) s) => (float[3] y, int64 n) { y = Neg (x) n = SequenceLength (s) }")
     assert made.typed_inputs() == [("x", X.dtype), ("s", None)]
+    assert made.sequence_inputs() == {"s": X.dtype}
+
+
+def test_sequences_of_strings_or_of_sequences_are_no_lists_of_arrays() -> None:
+    made = whole("main (seq(string[3]) s, optional(seq(float[3])) o) => (int64 n) { n = SequenceLength (s) }")
+    assert made.sequence_inputs() == {}
 
 
 def test_compiler_is_loaded_where_something_is_compiled() -> None:

@@ -98,7 +98,7 @@ class Session:
             self._may_take_fast_path = self._may_take_fast_path and not module.states
             if whole.compiler is not None:
                 if self._fast_path is None:
-                    self._fast_path = _fast_path_of(whole.typed_inputs(), self._prepared)
+                    self._fast_path = _fast_path_of(whole.typed_inputs(), self._prepared, whole.sequence_inputs())
                 whole.compiler.watch(self._fast_path, whole.plan, module.output_names)
             self._module, self._whole = module, whole
             return whole
@@ -202,9 +202,13 @@ class Session:
         return [known.index(name) for name in names]
 
 
-def _fast_path_of(inputs: Sequence[tuple[str, np.dtype | None]], prepared: PreparedSession | None) -> FastPath:
+def _fast_path_of(
+    inputs: Sequence[tuple[str, np.dtype | None]],
+    prepared: PreparedSession | None,
+    sequences: Mapping[str, np.dtype] | None = None,
+) -> FastPath:
     make: type[FastPath] = import_whole("whorl.runtime.compiled.fast_path").FastPath
-    return make(inputs, prepared)
+    return make(inputs, prepared, sequences)
 
 
 def _add_arrays(value: object, shared: set[int]) -> None:

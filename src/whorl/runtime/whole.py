@@ -9,9 +9,10 @@ from msgspec.structs import replace
 
 from whorl.errors import RunError
 from whorl.ir.constants import as_value
+from whorl.ir.dtypes import STRING
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
-from whorl.ir.types import OptionalType, TensorType
+from whorl.ir.types import OptionalType, SequenceType, TensorType
 from whorl.phases import Phase, phase
 from whorl.runtime.backends import Mode
 from whorl.runtime.feeds import check_value, is_feeds
@@ -51,6 +52,13 @@ class Whole:
         """The names of the inputs with their element types; None for those that are no tensors."""
         types = [(name, value.type) for name, value in self.inputs.items()]
         return [(name, type.dtype if isinstance(type, TensorType) else None) for name, type in types]
+
+    def sequence_inputs(self) -> dict[str, np.dtype]:
+        """The element types of the inputs that are sequences of tensors, none of strings, by name."""
+        types = [
+            (name, value.type.element) for name, value in self.inputs.items() if isinstance(value.type, SequenceType)
+        ]
+        return {name: type.dtype for name, type in types if isinstance(type, TensorType) and type.dtype != STRING}
 
     def arguments(self, feeds: object) -> list[object]:
         """The arguments of a run, checked. Errors: RunError."""

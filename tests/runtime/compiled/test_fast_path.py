@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from onnx_text import model
 from runtime.native_sessions import F32, SUM, session
 
 import whorl
@@ -44,3 +45,42 @@ def test_objects_with_dlpack_are_read_without_a_copy():
     (z,) = session(SUM).run(None, {"x": Exported(np.ones(3, F32)), "y": np.ones(3, F32)})
     assert z.tolist() == [2, 2, 2]
     assert np.from_dlpack(z).tolist() == [2, 2, 2]
+
+
+LIST = model("""main (seq(float[K]) s, float[N] x) => (seq(float[K]) r, float total) {
+    r = SequenceMap (s) <body = b (float[K] v) => (float[K] w) { w = Add(v, v) }>
+    n = SequenceLength(s) f = Cast<to = 1>(n) m = ReduceSum<keepdims = 0>(x) total = Add(f, m)
+}""")
+
+
+def tensors(*lengths: int, dtype: type = F32) -> list[np.ndarray]:
+    return [np.arange(n).astype(dtype) + n for n in lengths]
+
+
+def test_lists_of_equal_arrays_go_straight_to_the_program(monkeypatch):
+    made, x = session(LIST), np.ones(2, F32)
+    for count in (2, 1, 5):
+        made.run(None, {"s": tensors(*[3] * count), "x": x})
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    for count in (5, 2, 1):
+        s = tensors(*[3] * count)
+        r, total = made.run(None, {"s": s, "x": x})
+        assert [(a.tolist(), a.flags.owndata) for a in r] == [([6, 8, 10], True)] * count and total == count + 2
+        assert [a.tolist() for a in s] == [[3, 4, 5]] * count
+    assert made.run(["total"], {"s": [np.ones((3, 2), F32)[:, 0]] * 2, "x": x}) == [4]
+
+
+def test_lists_of_other_arrays_take_the_long_way_after_a_direct_run():
+    made, x = session(LIST), np.ones(2, F32)
+    for _ in range(3):
+        made.run(None, {"s": tensors(3, 3), "x": x})
+    assert [a.tolist() for a in made.run(None, {"s": tensors(2, 1), "x": x})[0]] == [[4, 6], [2]]
+    assert made.run(None, {"s": [], "x": x})[0] == []
+    assert made.run(None, {"s": (*tensors(3, 3),), "x": x})[0][1].tolist() == [6, 8, 10]
+    assert made.run(None, {"s": [[3.0, 4.0, 5.0]] * 2, "x": x})[0][1].tolist() == [6, 8, 10]
+    with pytest.raises(whorl.RunError, match=r"input 's'\[1\] is float64\[3\], expected float32\[\?\]"):
+        made.run(None, {"s": [*tensors(3), *tensors(3, dtype=float)], "x": x})
+    with pytest.raises(whorl.RunError, match=r"input 's' is float32\[2, 3\], expected seq\(float32\[\?\]\)"):
+        made.run(None, {"s": np.ones((2, 3), F32), "x": x})
+    with pytest.raises(whorl.RunError, match="input 'x'"):
+        made.run(None, {"s": tensors(3, 3), "x": tensors(3)})

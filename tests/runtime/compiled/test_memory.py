@@ -12,6 +12,7 @@ from whorl.runtime.compiled.memory import (
     GrowableMemory,
     address,
     array_at,
+    stack_alike,
     stack_sequence,
     state_signature,
 )
@@ -67,3 +68,11 @@ def test_sequence_is_stacked_and_an_empty_one_has_no_rows() -> None:
     type = TensorType(FLOAT32, (2, 2, 3))
     assert stack_sequence([X, X], type).shape == (2, 2, 3)
     assert stack_sequence([], type).shape == (0, 2, 3)
+
+
+def test_lists_of_arrays_of_one_shape_and_type_are_stacked() -> None:
+    assert (rows := stack_alike([*X.T], FLOAT32)) is not None and rows.tolist() == X.T.tolist()
+    assert (ones := stack_alike([np.array(n, FLOAT32) for n in (1, 2)], FLOAT32)) is not None
+    assert (ones.tolist(), ones.dtype) == ([1, 2], FLOAT32)
+    for value in ([], [X[0], X[0, 1:]], [X, X.astype(float)], [X, [1.0]], X, (X, X), None):
+        assert stack_alike(value, FLOAT32) is None

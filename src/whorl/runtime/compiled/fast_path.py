@@ -1,7 +1,8 @@
 """The fast path of a session: feeds of a signature met before go straight to one native program.
 
 It exists where one subgraph is the whole program. Names, element types and shapes are compared, and an entry in machine
-code reads the addresses of the arrays itself (`codegen.arrays`), since asking NumPy takes longer than many a program.
+code reads the addresses of the arrays itself (`codegen.arrays`), since asking NumPy takes longer than many a program. A
+list of arrays of one shape is the array of its rows.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import numpy as np
 
 from whorl.runtime.compiled.binding import MOST_BOUND, Signature, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
+from whorl.runtime.compiled.memory import stack_alike
 from whorl.runtime.compiled.prepared import Description, PreparedSession
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
@@ -30,13 +32,21 @@ class FastPath:
     """Launches by the signature of all feeds.
 
     Feeds that differ in anything take the long way, which checks them and reports what is wrong. What was prepared
-    serves from the first run on; what is learned is prepared for later processes.
+    serves from the first run on; what is learned is prepared for later processes. `sequences` are inputs that are lists
+    of arrays, with their element types.
     """
 
-    def __init__(self, inputs: Sequence[tuple[str, np.dtype | None]], prepared: PreparedSession | None = None) -> None:
+    def __init__(
+        self,
+        inputs: Sequence[tuple[str, np.dtype | None]],
+        prepared: PreparedSession | None = None,
+        sequences: Mapping[str, np.dtype] | None = None,
+    ) -> None:
+        self.sequences = sequences or {}
         self.launches: dict[Signature, Entry] = {}
         self.specialised: Sequence[int] = ()
-        self.expected, self.prepared = inputs, prepared
+        self.expected = [(name, self.sequences.get(name, dtype)) for name, dtype in inputs]
+        self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
         self._set_order(())
@@ -72,20 +82,31 @@ class FastPath:
         if subgraph is None or subgraph.parts or any(dtype is None for _, dtype in self.expected):
             self.launches.clear()
             return
+        tensors = self._tensors(arguments)
         cache = subgraph.cache
         arrays = cache.require_arrays([arguments[slot - 1] for slot in subgraph.inputs])
         launch = None if arrays is None else cache.recent.get(cache.signature(arrays))
-        if arrays is None or not isinstance(launch, BoundLaunch) or launch.has_calls:
+        if arrays is None or tensors is None or not isinstance(launch, BoundLaunch) or launch.has_calls:
             return
         specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
         if specialised != self.specialised:
             self.launches.clear()
             self.specialised, self.is_prepared = specialised, False
         positions = [subgraph.inputs[n] - 1 for n in launch.graph.inputs]
-        self._remember([x for x in arguments if is_array(x)], launch, positions)
-        pattern = None if self.prepared is None else cache.pattern_of(launch.launch)
+        self._remember(tensors, launch, positions)
+        pattern = None if self.prepared is None or self.sequences else cache.pattern_of(launch.launch)
         if self.prepared is not None and pattern is not None:
             self.prepared.add(self._description(subgraph), pattern, launch.launch)
+
+    def _tensors(self, arguments: Sequence[object]) -> list[np.ndarray] | None:
+        """Arguments as arrays, those that are lists as their rows; None where one is neither."""
+        tensors: list[np.ndarray] = []
+        for x, (name, dtype) in zip(arguments, self.expected, strict=True):
+            rows = stack_alike(x, dtype) if dtype is not None and name in self.sequences else x
+            if not is_array(rows):
+                return None
+            tensors.append(rows)
+        return tensors
 
     def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> Entry:
         while len(self.launches) >= MOST_BOUND:
@@ -128,6 +149,8 @@ class FastPath:
         shapes: list[tuple[int, ...]] = []
         for name, dtype in self.expected:
             x = feeds.get(name)
+            if self.sequences and dtype is not None and name in self.sequences:
+                x = stack_alike(x, dtype)
             if type(x) is not np.ndarray or x.flags.num & CONTIGUOUS != CONTIGUOUS:
                 return None
             if x.dtype is not dtype and x.dtype != dtype:  # after pickle an element type is an object of its own

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,6 +22,7 @@ WASTE = 1 << 20
 """Bytes that a value may leave unused behind it before it is copied to memory of its own."""
 BYTES = np.dtype(np.uint8)
 _OFFSET = address_offset()
+_DTYPE, _SHAPE = attrgetter("dtype"), attrgetter("shape")
 
 
 class GrowableMemory:
@@ -143,9 +145,21 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
     return np.empty((0, *(n for n in lengths_of(type)[1:] if isinstance(n, int))), type.dtype)
 
 
+def stack_alike(value: object, dtype: np.dtype) -> np.ndarray | None:
+    """The rows of a list of arrays of one shape and this element type; None for all else, and for an empty one."""
+    if not is_sequence(value) or not value:
+        return None
+    items: list[Any] = value
+    count = len(items)
+    if [*map(type, items)].count(np.ndarray) != count or [*map(_DTYPE, items)].count(dtype) != count:
+        return None
+    shape = items[0].shape
+    return stack_sequence(items, TensorType(dtype)) if [*map(_SHAPE, items)].count(shape) == count else None
+
+
 def unstack(rows: np.ndarray) -> list[np.ndarray]:
     """The tensors of a sequence that lies in memory as rows, each in memory of its own."""
-    return [row.copy() for row in rows] if rows.ndim > 1 else [rows[n, ...].copy() for n in range(len(rows))]
+    return [*map(np.ndarray.copy, rows)] if rows.ndim > 1 else [rows[n, ...].copy() for n in range(len(rows))]
 
 
 def buffer_shape(buffer: Buffer, unknown: int = 0) -> tuple[int, ...]:
