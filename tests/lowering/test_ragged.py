@@ -7,8 +7,10 @@ import pytest
 from one_program import check_one_program
 
 from whorl.errors import RunError
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.types import SequenceType, TensorType, fact_of
 from whorl.lowering.graph_program import sequence_of
-from whorl.lowering.ragged import PartRows, RaggedAt, RaggedConcat, RaggedLength, ShapeRow
+from whorl.lowering.ragged import PartRows, RaggedAt, RaggedConcat, RaggedLength, RaggedSequence, ShapeRow
 from whorl.ops.sequence.sequences import ConcatFromSequence
 
 F32 = np.float32
@@ -57,3 +59,9 @@ def test_join(axis: int, shapes: tuple[tuple[int, int], ...], new_axis: int) -> 
 @pytest.mark.parametrize(("axis", "shapes"), [(0, ((2, 3), (4, 3), (0, 3))), (1, ((2, 3), (2, 0), (2, 7)))])
 def test_join_along_the_axis_on_which_they_differ(axis: int, shapes: tuple[tuple[int, int], ...]) -> None:
     check_one_program(RaggedConcat(ConcatFromSequence(axis), (None, None)), [[*table_of(*shapes)]])
+
+
+def test_sequence_of_two_inputs_has_the_lengths_that_its_type_says() -> None:
+    op, pair = RaggedSequence((None, 3)), table_of((2, 3), (0, 3))
+    assert op.infer(*map(fact_of, pair)) == SequenceType(TensorType(np.dtype(F32), (UNKNOWN, 3)))
+    assert [part.shape for part in op.run(*pair)] == [(2, 3), (0, 3)]

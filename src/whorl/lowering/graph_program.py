@@ -29,6 +29,8 @@ ROWS, RAGGED = -1, -2
 def sequence_of(elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
     """The tensors that lie one after the other; a row of the table has where one begins, then its lengths."""
     rows = table.tolist()
+    if table.shape[1] == 2:
+        return [elements[first : first + length].copy() for first, length in rows]
     return [elements[first : first + math.prod(shape)].reshape(shape).copy() for first, *shape in rows]
 
 

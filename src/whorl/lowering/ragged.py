@@ -36,6 +36,22 @@ Shape = tuple[int | None, ...]
 """The lengths that all tensors of a sequence have, None where they differ."""
 
 
+class RaggedSequence(Op, frozen=True):
+    """The sequence whose elements and table are inputs of a program; its tensors have these lengths, None for any."""
+
+    abstract: ClassVar[bool] = True
+    any_length = True
+    polymorphic = True
+
+    shape: Shape
+
+    def infer(self, elements: Fact, table: Fact) -> SequenceType:
+        return SequenceType(tensor(elements).with_shape(tuple(UNKNOWN if n is None else n for n in self.shape)))
+
+    def run(self, elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
+        return sequence_of(elements, table)
+
+
 class ShapeRow(Op, frozen=True):
     """The table's row of a tensor that is put behind other elements: int64 [1, 1 + rank]."""
 

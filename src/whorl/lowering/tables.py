@@ -18,7 +18,7 @@ from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType
-from whorl.lowering.ragged import PartRows, RaggedAt, RaggedConcat, RaggedLength, Shape, ShapeRow
+from whorl.lowering.ragged import PartRows, RaggedAt, RaggedConcat, RaggedLength, RaggedSequence, Shape, ShapeRow
 from whorl.lowering.sequences import EmptyRows, PartEnds, RaggedResult, captured_arguments
 from whorl.ops.control.flow import If, Loop
 from whorl.ops.elementwise.arithmetic import Identity
@@ -116,7 +116,7 @@ class _Families:
                 self.join(sequences[0], node.outputs[0])
             case SequenceConstruct():
                 self._add(sequences[0], node.inputs)
-            case SplitToSequence(axis=0):
+            case SplitToSequence(axis=0) | RaggedSequence():
                 element = node.outputs[0].type.element if isinstance(node.outputs[0].type, SequenceType) else None
                 if isinstance(element, TensorType):
                     self.family(sequences[0]).elements.append(element)
@@ -221,6 +221,9 @@ class _Rewrite:
                 ends = self._add(PartEnds(node.op), node.inputs, node.name)
                 table = self._add(PartRows(), [node.inputs[0], ends], node.name)
                 self._define(node, (self._flat(node.inputs[0], node.name), table))
+            case RaggedSequence():
+                elements, table = (v for v in node.inputs if v is not None)
+                self._define(node, (elements, table))
             case Identity():
                 self._define(node, self._pair(node))
             case SequenceAt():

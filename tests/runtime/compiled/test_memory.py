@@ -12,6 +12,7 @@ from whorl.runtime.compiled.memory import (
     GrowableMemory,
     address,
     array_at,
+    flatten_list,
     stack_alike,
     stack_sequence,
     state_signature,
@@ -76,3 +77,13 @@ def test_lists_of_arrays_of_one_shape_and_type_are_stacked() -> None:
     assert (ones.tolist(), ones.dtype) == ([1, 2], FLOAT32)
     for value in ([], [X[0], X[0, 1:]], [X, X.astype(float)], [X, [1.0]], X, (X, X), None):
         assert stack_alike(value, FLOAT32) is None
+
+
+def test_lists_of_arrays_of_one_rank_are_elements_and_a_table() -> None:
+    pair = flatten_list([X, X[:1, :2], X[:0]], FLOAT32)
+    assert pair is not None and pair[0].tolist() == [0, 1, 2, 3, 4, 5, 0, 1]
+    assert pair[1].tolist() == [[0, 2, 3], [6, 1, 2], [8, 0, 3]]
+    scalars = flatten_list([np.array(n, FLOAT32) for n in (3, 4)], FLOAT32)
+    assert scalars is not None and [a.tolist() for a in scalars] == [[3, 4], [[0], [1]]]
+    for value in ([], [X, X[0]], [X, X.astype(float)], X, None):
+        assert flatten_list(value, FLOAT32) is None

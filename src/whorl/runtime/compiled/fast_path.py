@@ -2,12 +2,13 @@
 
 It exists where one subgraph is the whole program. Names, element types and shapes are compared, and an entry in machine
 code reads the addresses of the arrays itself (`codegen.arrays`), since asking NumPy takes longer than many a program. A
-list of arrays of one shape is the array of its rows.
+list of arrays of one shape is the array of its rows; where one has several, each is two arrays (`ragged_inputs`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from whorl.runtime.compiled.binding import MOST_BOUND, Signature, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
-from whorl.runtime.compiled.memory import stack_alike
+from whorl.runtime.compiled.memory import flatten_list, stack_alike
 from whorl.runtime.compiled.prepared import Description, PreparedSession
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
@@ -44,7 +45,7 @@ class FastPath:
     ) -> None:
         self.sequences = sequences or {}
         self.launches: dict[Signature, Entry] = {}
-        self.specialised: Sequence[int] = ()
+        self.specialised: list[int] = []
         self.expected = [(name, self.sequences.get(name, dtype)) for name, dtype in inputs]
         self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
@@ -84,9 +85,13 @@ class FastPath:
             return
         tensors = self._tensors(arguments)
         cache = subgraph.cache
-        arrays = cache.require_arrays([arguments[slot - 1] for slot in subgraph.inputs])
-        launch = None if arrays is None else cache.recent.get(cache.signature(arrays))
-        if arrays is None or tensors is None or not isinstance(launch, BoundLaunch) or launch.has_calls:
+        values = [arguments[slot - 1] for slot in subgraph.inputs]
+        known = cache.require_arrays(values)
+        if known is None:
+            self._learn_ragged(subgraph, values, arguments)
+            return
+        launch = cache.recent.get(cache.signature(known))
+        if tensors is None or not isinstance(launch, BoundLaunch) or launch.has_calls:
             return
         specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
         if specialised != self.specialised:
@@ -97,6 +102,34 @@ class FastPath:
         pattern = None if self.prepared is None or self.sequences else cache.pattern_of(launch.launch)
         if self.prepared is not None and pattern is not None:
             self.prepared.add(self._description(subgraph), pattern, launch.launch)
+
+    def _learn_ragged(self, subgraph: CompiledSubgraph, values: Sequence[object], arguments: Sequence[object]) -> None:
+        """The same for arguments among which a list has arrays of several shapes."""
+        known, tensors = subgraph.find_ragged(values), self._pairs(arguments)
+        if known is None or tensors is None or self.specialised or known[0].specialised:
+            return
+        launch = known[0].recent.get(known[0].signature(known[1]))
+        if not isinstance(launch, BoundLaunch) or launch.has_calls:
+            return
+        counts = [1 + (name in self.sequences) for name, _ in self.expected]
+        firsts = [0, *accumulate(counts)]
+        numbers = [firsts[slot - 1] + k for slot in subgraph.inputs for k in range(counts[slot - 1])]
+        self._remember(tensors, launch, [numbers[n] for n in launch.graph.inputs])
+
+    def _pairs(self, arguments: Sequence[object]) -> list[np.ndarray] | None:
+        """Arguments as arrays, those that are lists as their elements and tables; None where one is neither."""
+        arrays: list[np.ndarray] = []
+        for x, (name, dtype) in zip(arguments, self.expected, strict=True):
+            if name in self.sequences:
+                pair = None if dtype is None else flatten_list(x, dtype)
+                if pair is None:
+                    return None
+                arrays += pair
+            elif not is_array(x) or x.flags.num & CONTIGUOUS != CONTIGUOUS or x.dtype != dtype:
+                return None
+            else:
+                arrays.append(x)
+        return arrays
 
     def _tensors(self, arguments: Sequence[object]) -> list[np.ndarray] | None:
         """Arguments as arrays, those that are lists as their rows; None where one is neither."""
@@ -111,7 +144,7 @@ class FastPath:
     def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> Entry:
         while len(self.launches) >= MOST_BOUND:
             self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
-        entry = launch, None if positions == [*range(len(self.expected))] else positions
+        entry = launch, None if positions == [*range(len(tensors))] else positions
         self.launches[signature_of(tensors, self.specialised)] = entry
         return entry
 
@@ -151,6 +184,8 @@ class FastPath:
             x = feeds.get(name)
             if self.sequences and dtype is not None and name in self.sequences:
                 x = stack_alike(x, dtype)
+                if x is None:
+                    return self._run_ragged(feeds, cancelled, threads)
             if type(x) is not np.ndarray or x.flags.num & CONTIGUOUS != CONTIGUOUS:
                 return None
             if x.dtype is not dtype and x.dtype != dtype:  # after pickle an element type is an object of its own
@@ -160,8 +195,16 @@ class FastPath:
         entry = self.launches.get(signature_of(arrays, self.specialised) if self.specialised else tuple(shapes))
         if entry is None:
             entry = self._prepared_launch(arrays) if self.is_prepared else None
-        if entry is None:
-            return None
+        return None if entry is None else self._launch(entry, arrays, cancelled, threads)
+
+    def _run_ragged(self, feeds: Mapping[str, object], cancelled: Event, threads: int) -> list[Any] | None:
+        """The same where a list has arrays of several shapes."""
+        arrays = self._pairs([feeds.get(name) for name, _ in self.expected])
+        entry = None if arrays is None else self.launches.get(tuple([x.shape for x in arrays]))
+        return None if entry is None or arrays is None else self._launch(entry, arrays, cancelled, threads)
+
+    def _launch(self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int) -> list[Any] | None:
+        """The outputs of a launch for all feeds, in the model's order; None if it failed."""
         launch, positions = entry
         budget = self._budget_of(cancelled, threads) if launch.needs_help else UNLIMITED
         results = launch.run(arrays if positions is None else [arrays[n] for n in positions], budget)

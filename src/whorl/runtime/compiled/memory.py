@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from itertools import accumulate
 from operator import attrgetter
 from typing import Any, NamedTuple
 
@@ -22,7 +23,7 @@ WASTE = 1 << 20
 """Bytes that a value may leave unused behind it before it is copied to memory of its own."""
 BYTES = np.dtype(np.uint8)
 _OFFSET = address_offset()
-_DTYPE, _SHAPE = attrgetter("dtype"), attrgetter("shape")
+_DTYPE, _SHAPE, _NDIM, _SIZE = map(attrgetter, ("dtype", "shape", "ndim", "size"))
 
 
 class GrowableMemory:
@@ -147,14 +148,37 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
 
 def stack_alike(value: object, dtype: np.dtype) -> np.ndarray | None:
     """The rows of a list of arrays of one shape and this element type; None for all else, and for an empty one."""
+    items = _arrays_of(value, dtype)
+    if items is None:
+        return None
+    shapes = [*map(_SHAPE, items)]
+    return stack_sequence(items, TensorType(dtype)) if shapes.count(shapes[0]) == len(shapes) else None
+
+
+def flatten_list(value: object, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray] | None:
+    """The elements of a list of arrays of one rank and this element type, and the table of their shapes, else None.
+
+    A row of the table is where the elements of an array begin, then its lengths (`lowering/ragged.py`).
+    """
+    items = _arrays_of(value, dtype)
+    if items is None or len({*map(_NDIM, items)}) > 1:
+        return None
+    rank = items[0].ndim
+    table = np.empty((len(items), 1 + rank), np.int64)
+    if rank:
+        table[:, 1:] = [*map(_SHAPE, items)]
+    table[:, 0] = [0, *accumulate(map(_SIZE, items[:-1]))]
+    return np.concatenate(items if rank == 1 else [*map(np.ravel, items)]), table
+
+
+def _arrays_of(value: object, dtype: np.dtype) -> list[np.ndarray] | None:
+    """A list of arrays of this element type; None for all else, and for an empty one."""
     if not is_sequence(value) or not value:
         return None
     items: list[Any] = value
     count = len(items)
-    if [*map(type, items)].count(np.ndarray) != count or [*map(_DTYPE, items)].count(dtype) != count:
-        return None
-    shape = items[0].shape
-    return stack_sequence(items, TensorType(dtype)) if [*map(_SHAPE, items)].count(shape) == count else None
+    is_typed = [*map(type, items)].count(np.ndarray) == count and [*map(_DTYPE, items)].count(dtype) == count
+    return items if is_typed else None
 
 
 def unstack(rows: np.ndarray) -> list[np.ndarray]:

@@ -23,6 +23,7 @@ from whorl.ir.graph import Node, Value
 from whorl.runtime.compiled.cores import cores_of
 from whorl.runtime.compiled.launch import BoundLaunch
 from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
+from whorl.runtime.compiled.ragged_inputs import RaggedInputs
 from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.interpreter.accelerator import Part
 from whorl.runtime.interpreter.plan import Plan
@@ -76,15 +77,13 @@ class CompiledSubgraph:
         self.inputs = [slot for slot in read if slot not in constants]
         self.outputs = sorted(made - ended)
         self.frees = tuple(ended.intersection(self.inputs))
-        self._make_cache = functools.partial(
-            ProgramCache,
-            [step.node for step in steps],
-            [values[slot] for slot in self.inputs],
-            [values[slot] for slot in self.outputs],
-            [constants[slot] for slot in read if slot in constants],
-        )
+        self._nodes = [step.node for step in steps]
+        self._values = [values[slot] for slot in self.inputs]
+        self._results = [values[slot] for slot in self.outputs]
+        self._constant_nodes = [constants[slot] for slot in read if slot in constants]
         self.cache = self._make_cache()
         self.limited: dict[int, ProgramCache] = {}
+        self.ragged: dict[int | None, RaggedInputs] = {}
         self.title = self.cache.title
         self.parts: list[Part] = []
         self.is_whole = False
@@ -103,10 +102,30 @@ class CompiledSubgraph:
                 return None
         return _run_parts(run, slots, self.parts or [self._interpreted])
 
+    def _make_cache(
+        self, most_iterations: int | None = None, first: Sequence[Node] = (), inputs: Sequence[Value] | None = None
+    ) -> ProgramCache:
+        """A cache for runs that may do so many iterations, of `first` and then the subgraph, for other `inputs`."""
+        nodes, values = [*first, *self._nodes], self._values if inputs is None else inputs
+        return ProgramCache(nodes, values, self._results, self._constant_nodes, most_iterations)
+
     @property
     def caches(self) -> list[ProgramCache]:
-        """The programs of runs without and with a limit on iterations."""
-        return [self.cache, *self.limited.values()]
+        """The programs of runs without and with a limit on iterations, those of lists that are no rows too."""
+        ragged = [cache for inputs in self.ragged.values() for cache in inputs.caches.values()]
+        return [self.cache, *self.limited.values(), *ragged]
+
+    def find_ragged(
+        self, values: Sequence[object], most_iterations: int | None = None
+    ) -> tuple[ProgramCache, list[np.ndarray]] | None:
+        """The programs for inputs some of which are lists of tensors that differ in shape, and the inputs' arrays."""
+        if not self.cache.sequences:
+            return None
+        ragged = self.ragged.get(most_iterations)
+        if ragged is None:
+            ragged = RaggedInputs(self._values, functools.partial(self._make_cache, most_iterations))
+            self.ragged = {**dict([*self.ragged.items()][1 - MOST_LIMITS :]), most_iterations: ragged}
+        return ragged.find(values)
 
     def _cache_for(self, most_iterations: int | None) -> ProgramCache:
         """The programs of runs that may do so many iterations of each loop."""
@@ -126,10 +145,14 @@ class CompiledSubgraph:
     def _run_compiled(self, run: Run, slots: list[object]) -> bool | None:
         """Run machine code; False where there is none for these inputs, or where it failed; None where loops may take
         long for these inputs, and are to run on their own."""
-        cache = self._cache_for(run.budget.limits.max_iterations)
-        arrays = cache.require_arrays([slots[slot] for slot in self.inputs])
+        most, values = run.budget.limits.max_iterations, [slots[slot] for slot in self.inputs]
+        cache = self._cache_for(most)
+        arrays = cache.require_arrays(values)
         if arrays is None:
-            return False
+            ragged = self.find_ragged(values, most)
+            if ragged is None:
+                return False
+            cache, arrays = ragged
         trace, known = run.budget.trace, len(cache.programs)
         start = now() if trace is not None else 0.0
         is_alone = self.is_whole and not run.frames
@@ -142,7 +165,8 @@ class CompiledSubgraph:
         if isinstance(program, Refusal):
             if program.is_long:
                 return None
-            self._split(program)
+            if cache in (self.cache, *self.limited.values()):
+                self._split(program)
         if not isinstance(program, BoundLaunch):
             return False
         if self._launch(program, arrays, run, slots):

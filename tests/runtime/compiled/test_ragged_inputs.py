@@ -1,0 +1,123 @@
+"""Lists whose tensors differ in shape are two inputs of a program: elements and the table of shapes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_text import model
+from runtime.native_sessions import F32, session
+
+import whorl
+from whorl.ir.dtypes import FLOAT32, INT64, STRING
+from whorl.ir.graph import Region, Value
+from whorl.ir.types import SequenceType, TensorType
+from whorl.runtime.compiled.program_cache import ProgramCache
+from whorl.runtime.compiled.ragged_inputs import MOST_RANKS, RaggedInputs
+
+MAPPED = model("""main (seq(float[k]) s, float[n] x) => (seq(float[k]) r) {
+    r = SequenceMap (s, x) <body = b (float[k] v, float[n] y) => (float[k] w)
+        { t = ReduceSum<keepdims = 0>(y) w = Mul(v, t) }>
+}""")
+TOTALS = model("""main (seq(float[a, b]) s, int64 n) => (float[n] totals) {
+    totals = Loop (n, "") <body = b (int64 i, bool c) => (bool d, float t)
+        { d = Identity(c) v = SequenceAt(s, i) t = ReduceSum<keepdims = 0>(v) }>
+}""")
+PAIRS = model("""main (seq(float[a]) s, seq(int64[b]) t) => (float[c] x, int64[d] y, int64 n) {
+    x = ConcatFromSequence<axis = 0>(s) y = ConcatFromSequence<axis = 0>(t) n = SequenceLength(t)
+}""")
+ERASED = model("""main (seq(float[a]) s) => (seq(float[a]) r) { r = SequenceErase(s) }""")
+
+
+def arrays(*shapes: Any, dtype: Any = F32) -> list[np.ndarray]:
+    return [np.arange(np.prod(shape), dtype=dtype).reshape(shape) + n for n, shape in enumerate(shapes)]
+
+
+def check(proto: Any, feeds: dict[str, Any]) -> None:
+    """A native session gives, three times, what the interpreter gives, or its error."""
+    made, oracle = session(proto), session(proto, "interpreter")
+    try:
+        expected = oracle.run(None, feeds)
+    except whorl.RunError as error:
+        with pytest.raises(whorl.RunError) as caught:
+            made.run(None, feeds)
+        assert str(caught.value) == str(error)
+        return
+    for _ in range(3):
+        for e, f in zip(expected, made.run(None, feeds), strict=True):
+            if isinstance(e, list):
+                assert [(a.tolist(), a.dtype, a.shape) for a in f] == [(a.tolist(), a.dtype, a.shape) for a in e]
+            else:
+                assert (f.tolist(), f.dtype, f.shape) == (e.tolist(), e.dtype, e.shape)
+
+
+@pytest.mark.parametrize("lengths", [(1, 2), (3, 1, 4), (0, 2), (2, 0), (5, 5), (7,), ()])
+def test_mapped_tensors_keep_their_own_lengths(lengths: tuple[int, ...]) -> None:
+    check(MAPPED, {"s": arrays(*lengths), "x": np.ones(2, F32)})
+
+
+def test_lists_of_several_shapes_run_natively_and_go_straight_to_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, x = session(MAPPED), np.ones(2, F32)
+    for lengths in ((1, 3), (2, 4, 1), (3, 3)):
+        made.run(None, {"s": arrays(*lengths), "x": x})
+    assert {verdict.how for verdict in made.explain()} == {"native"}
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    for lengths in ((1, 3), (3, 1), (2, 4, 1), (3, 3)):
+        (r,) = made.run(None, {"s": arrays(*lengths), "x": x})
+        assert [a.tolist() for a in r] == [(2 * a).tolist() for a in arrays(*lengths)]
+
+
+@pytest.mark.parametrize("shapes", [((1, 2), (3, 2)), ((0, 2), (2, 0)), ((4, 1), (1, 4), (2, 2))])
+@pytest.mark.parametrize("trips", [0, 1, 2])
+def test_loops_read_matrices_of_several_shapes(shapes: tuple[Any, ...], trips: int) -> None:
+    check(TOTALS, {"s": [a.T for a in arrays(*shapes)], "n": np.int64(trips)})
+
+
+def test_reading_behind_the_last_tensor_is_the_interpreters_error() -> None:
+    made, feeds = session(TOTALS), {"s": arrays((1, 2), (3, 2)), "n": np.int64(3)}
+    for _ in range(3):
+        with pytest.raises(whorl.RunError, match="position 2 is outside"):
+            made.run(None, feeds)
+
+
+@pytest.mark.parametrize(("first", "second"), [((1, 3), (2, 2)), ((2, 2), (1, 3)), ((1, 3), (3, 1, 2)), ((2,), (2,))])
+def test_several_lists_of_which_some_are_alike(first: tuple[int, ...], second: tuple[int, ...]) -> None:
+    check(PAIRS, {"s": arrays(*first), "t": arrays(*second, dtype=np.int64)})
+
+
+def test_tensors_of_several_ranks_and_ops_without_tables_are_interpreted() -> None:
+    check(model("main (seq(float[]) s) => (int64 n) { n = SequenceLength(s) }"), {"s": arrays((2, 1), (3,))})
+    check(ERASED, {"s": arrays(2, 3)})
+    check(ERASED, {"s": arrays(3, 3)})
+
+
+def test_limited_runs_have_programs_of_their_own() -> None:
+    made = session(TOTALS, max_iterations=1)
+    for _ in range(2):
+        assert made.run(None, {"s": arrays((1, 2), (3, 2)), "n": np.int64(1)})[0].tolist() == [1]
+        with pytest.raises(whorl.LimitError):
+            made.run(None, {"s": arrays((1, 2), (3, 2)), "n": np.int64(2)})
+
+
+def test_ranks_of_lists_have_caches_of_their_own() -> None:
+    made: list[list[Value]] = []
+
+    def make(nodes: Any, inputs: Any) -> ProgramCache:
+        made.append(inputs)
+        return ProgramCache(nodes, inputs, nodes[0].outputs, [])
+
+    region = Region("inputs")
+    s = region.add_argument("s", SequenceType(TensorType(FLOAT32)))
+    x = region.add_argument("x", TensorType(INT64, ()))
+    ragged, n = RaggedInputs([x, s], make), np.array(1)
+    for rank in (1, 2, 1, 2):
+        known = ragged.find([n, arrays((1,) * rank, (2,) * rank)])
+        assert known is not None and [a.shape for a in known[1]] == [(), (1 + 2**rank,), (2, 1 + rank)]
+    assert [[v.name for v in inputs] for inputs in made] == [["x", "s", "s"]] * 2
+    assert ragged.find([n, arrays((1,), (1, 1))]) is None and ragged.find([n, []]) is None
+    for rank in range(1, 2 + MOST_RANKS):
+        ragged.find([n, arrays((1,) * rank)])
+    assert len(ragged.caches) == MOST_RANKS
+    texts = region.add_argument("s", SequenceType(TensorType(STRING)))
+    assert RaggedInputs([texts], make).find([[np.array(["a"], object)]]) is None
