@@ -51,7 +51,7 @@ def test_columns_as_far_apart_as_only_the_run_knows_are_not_expected_side_by_sid
     value = Apply(FLOAT32, "exp", (Load(FLOAT32, x, (j, i)),))
     inner = For(j, index_const(256), [Store(y, (i, j), value)], parallel=True)
     program = Program([n], [x, y], [], [For(i, n, [inner], parallel=True)], results=[y])
-    target = Target(64, True, "x86_64-unknown-linux-gnu", "x86-64-v4", "")
+    target = Target(64, True, triple="x86_64-unknown-linux-gnu", cpu="x86-64-v4", features="")
     written = str(optimised(emit(program, target).split()[0], machine(target)))
     assert "ident.check" not in written
 

@@ -49,7 +49,7 @@ TUNING = {
 """What the optimiser does to loops. Short ones written out in full would no longer become vectors."""
 
 
-class Target(Machine, frozen=True):
+class Target(Machine, frozen=True, kw_only=True):
     """A machine by LLVM's names."""
 
     triple: str
@@ -124,7 +124,8 @@ def host() -> Target:
     features = frozenset(known.features.split(","))
     width = 64 if "+avx512f" in features else 32 if "+avx" in features else 16
     half = "+f16c" in features or known.triple.startswith(("aarch64", "arm64"))
-    return Target(width, half, known.triple, known.cpu, known.features)
+    dots = 64 if "+avx512vnni" in features else 32 if "+avxvnni" in features else 0
+    return Target(width, half, dots, triple=known.triple, cpu=known.cpu, features=known.features)
 
 
 def target_of(triple: str, cpu: str | None = None) -> Target:
@@ -141,7 +142,8 @@ def target_of(triple: str, cpu: str | None = None) -> Target:
         ) from None
     chosen = cpu or next((name for start, name in _BASELINES.items() if full.startswith(start)), "")
     wide = _WIDTHS.get(chosen, 16)
-    return Target(wide, wide > 16 or full.startswith(("aarch64", "arm64")), full, chosen, "")
+    half = wide > 16 or full.startswith(("aarch64", "arm64"))
+    return Target(wide, half, triple=full, cpu=chosen, features="")
 
 
 @functools.cache

@@ -8,13 +8,14 @@ from whorl.kernels.kernel import Kernel
 from whorl.kernels.plane.llvm import define_plane_maxima, define_plane_sums, define_split_phases
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
 from whorl.kernels.product.llvm import define_packed_matmul, define_vector_matmul
-from whorl.kernels.product.meaning import PACKED_MATMUL, VECTOR_MATMUL
+from whorl.kernels.product.meaning import PACKED_DOTS, PACKED_MATMUL, VECTOR_MATMUL
 
 KERNELS = {
     kernel.name: kernel
     for kernel in (
         Kernel("vector_matmul", VECTOR_MATMUL, define_vector_matmul),
         Kernel("packed_matmul", PACKED_MATMUL, define_packed_matmul),
+        Kernel("packed_dots", PACKED_DOTS, define_packed_matmul),
         Kernel("convolution", CONVOLUTION, define_convolution),
         Kernel("convolution_sum", CONVOLUTION_SUM, define_convolution_sum),
         Kernel("split_phases", SPLIT_PHASES, define_split_phases),

@@ -16,6 +16,8 @@ class Machine(Struct, frozen=True):
     """The width of vector registers."""
     has_half: bool
     """Whether float and half are converted in hardware."""
+    dot_bytes: int = 0
+    """The width of the widest vectors that add dot products of four bytes to int32 in hardware, as x86 does; else 0."""
 
 
 class Effort(IntEnum):

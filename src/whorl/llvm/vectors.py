@@ -5,11 +5,13 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from whorl.ir.dtypes import FLOAT32
+from whorl.ir.dtypes import FLOAT32, INT32
 from whorl.llvm.function import Function
 from whorl.llvm.module import Machine
 from whorl.llvm.value import Index, Value, overload
 
+_LEAST_DOT_BYTES = 16
+"""The width of the narrowest vectors for which hardware adds dot products of bytes."""
 _MASKED_BYTES = 64
 """The width of vectors that are stored by a mask as fast as without."""
 
@@ -108,9 +110,48 @@ class Vectors(Struct, frozen=True):
 
 
 def vectors_of(dtype: np.dtype, machine: Machine) -> Vectors:
-    """Those of float32 or float64."""
-    scalar = "float" if dtype == FLOAT32 else "double"
+    """Those of float32, float64 or int32."""
+    scalar = "i32" if dtype == INT32 else "float" if dtype == FLOAT32 else "double"
     return Vectors(scalar, dtype.itemsize, machine.vector_bytes // dtype.itemsize)
+
+
+def add_dots(f: Function, v: Vectors, total: Value, x: Value, y: Value) -> Value:
+    """total + the dot products of the four bytes of each lane, those of x without sign; for vectors of int32."""
+    size = v.lanes * v.size
+    if f.module.machine.dot_bytes >= size and size >= _LEAST_DOT_BYTES:
+        name = f"@llvm.x86.avx512.vpdpbusd.{8 * size}"
+        f.module.declare(name, v.type, [v.type] * 3)
+        return f.call(name, v.type, total, x, y)
+    halves = f"<{2 * v.lanes} x i16>"
+    x_even, x_odd = (f.convert("bitcast", value, halves) for value in (x & 0x00FF00FF, (x >> 8) & 0x00FF00FF))
+    y_even = f.convert("bitcast", y << 8, halves)
+    pairs = (x_even, _shift_signed(f, y_even)), (x_odd, _shift_signed(f, f.convert("bitcast", y, halves)))
+    for left, right in pairs:
+        total = total + _add_neighbours(f, v, f.convert("sext", left, _wide(v)) * f.convert("sext", right, _wide(v)))
+    return total
+
+
+def _shift_signed(f: Function, x: Value) -> Value:
+    """The upper bytes of 16 bits, with their sign."""
+    return f.value(x.type, f"ashr {x}, {f.number(8, x.type).text}")
+
+
+def _wide(v: Vectors) -> str:
+    return f"<{2 * v.lanes} x i32>"
+
+
+def _add_neighbours(f: Function, v: Vectors, x: Value) -> Value:
+    """The sums of lanes 0 and 1, 2 and 3, ..."""
+    even, odd = (
+        f.value(
+            v.type,
+            f"shufflevector {x}, {x.type} poison, <{v.lanes} x i32> <"
+            + ", ".join(f"i32 {2 * lane + first}" for lane in range(v.lanes))
+            + ">",
+        )
+        for first in (0, 1)
+    )
+    return even + odd
 
 
 def prefetch(f: Function, pointer: Value) -> None:

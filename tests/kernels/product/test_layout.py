@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from whorl.ir.dtypes import FLOAT32, FLOAT64
-from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
+from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix, word_count, words_of
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (3, 31), (5, 32), (7, 33), (0, 8), (4, 0)])
@@ -28,3 +28,10 @@ def test_columns_beyond_the_matrix_are_zeros():
 def test_few_rows_have_wide_panels():
     assert [panel_width(rows, FLOAT32) for rows in (1, 3, 4)] == [64, 64, 32]
     assert panel_width(4, FLOAT64) == 16
+
+
+def test_words_have_four_rows_of_bytes_each_the_lowest_first():
+    words = words_of(np.array([[1, -1], [2, 0], [3, 0], [4, 0], [5, -128]], np.int8))
+    assert words.view(np.uint32).tolist() == [[0x04030201, 0xFF], [5, 0x80]] and words.dtype == np.int32
+    assert [word_count(n) for n in (0, 1, 4, 5)] == [0, 1, 1, 2]
+    assert words_of(np.zeros((0, 3), np.uint8)).shape == (0, 3)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
-from kernels.runs import machine, run_kernel
+from kernels.runs import check_kernel, machine, run_kernel
 from whorl.codegen.target import host
 from whorl.ir.dtypes import BY_NAME
-from whorl.kernels.product.layout import pack_matrix
+from whorl.kernels.product.layout import pack_matrix, words_of
 from whorl.kernels.product.llvm import row_blocks
 from whorl.llvm.module import Machine
 
@@ -78,3 +79,21 @@ def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:
     whole = multiplied(a, b, "packed_matmul")
     for count in (1, 2, 5):
         np.testing.assert_array_equal(multiplied(a[:count], b, "packed_matmul"), whole[:count])
+
+
+@pytest.mark.parametrize(
+    ("width", "has_dots"), [(16, True), (32, True), (64, True), (16, False), (32, False), (64, False)]
+)
+@pytest.mark.parametrize(("rows", "inner", "columns"), [(1, 9, 33), (2, 0, 5), (7, 17, 100), (13, 4, 65), (32, 50, 96)])
+def test_dot_products_of_bytes_are_exact(rows: int, inner: int, columns: int, width: int, has_dots: bool) -> None:
+    if width > host().vector_bytes:
+        pytest.skip("the machine has no vectors of this width")
+    target = replace(machine(width), dot_bytes=host().dot_bytes if has_dots else 0)
+    rng = np.random.default_rng(inner)
+    a, b = rng.integers(0, 256, (rows, inner), np.uint8), rng.integers(-128, 128, (inner, columns)).astype(np.int8)
+    a[:, ::2], b[:, ::3] = 255, -128
+    words, panels = words_of(a.T).T, pack_matrix(words_of(b), 32)
+    result = np.zeros(rows * columns, np.int32)
+    arrays = [result, np.ascontiguousarray(words).reshape(-1), panels.reshape(-1)]
+    check_kernel("packed_dots", arrays, (rows, words.shape[1], columns, 32), target)
+    assert (result.reshape(rows, columns) == a.astype(np.int32) @ b.astype(np.int32)).all()

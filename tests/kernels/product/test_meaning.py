@@ -3,8 +3,8 @@
 import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
-from whorl.kernels.product.layout import pack_matrix
-from whorl.kernels.product.meaning import PACKED_MATMUL, VECTOR_MATMUL
+from whorl.kernels.product.layout import pack_matrix, words_of
+from whorl.kernels.product.meaning import PACKED_DOTS, PACKED_MATMUL, VECTOR_MATMUL
 
 
 def test_vector_matmul_is_a_row_by_a_matrix():
@@ -28,3 +28,10 @@ def test_product_over_nothing_is_zero():
     y = np.full(4, np.nan)
     VECTOR_MATMUL.run([y, np.zeros(0), np.zeros(0)], (0, 4))
     assert y.tolist() == [0, 0, 0, 0]
+
+
+def test_packed_dots_take_bytes_without_sign_by_bytes_with_one():
+    a, b = np.array([[255, 1, 2, 3, 255]], np.uint8), np.array([[-128], [1], [2], [3], [127]], np.int8)
+    c, words = np.zeros(1, np.int32), np.ascontiguousarray(words_of(a.T).T)
+    PACKED_DOTS.run([c, words, pack_matrix(words_of(b), 4).reshape(-1)], (1, 2, 1, 4))
+    assert c.tolist() == [255 * -128 + 14 + 255 * 127]

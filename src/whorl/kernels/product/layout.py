@@ -42,3 +42,23 @@ def unpack_matrix(panels: np.ndarray, columns: int) -> np.ndarray:
     """The matrix [K, N] of packed weights."""
     count, inner, width = panels.shape
     return panels.transpose(1, 0, 2).reshape(inner, count * width)[:, :columns]
+
+
+# ---- bytes -----------------------------------------------------------------------------------------------------
+
+WORD = 4
+"""Bytes that a word has, whose products are added at once."""
+
+
+def word_count(inner: int) -> int:
+    """The words that hold so many bytes."""
+    return -(-inner // WORD)
+
+
+def words_of(matrix: np.ndarray) -> np.ndarray:
+    """A matrix of bytes [K, N] as words [K / 4, N], the rows of which follow from low to high; filled up with zeros."""
+    inner, columns = matrix.shape
+    padded = np.zeros((word_count(inner) * WORD, columns), np.uint8)
+    padded[:inner] = matrix.view(np.uint8)
+    rows = padded.reshape(-1, WORD, columns).astype(np.uint32)
+    return (rows << (8 * np.arange(WORD, dtype=np.uint32))[:, None]).sum(1, dtype=np.uint32).view(np.int32)

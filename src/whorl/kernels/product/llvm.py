@@ -34,8 +34,8 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.narrow import half_to_float
 from whorl.llvm.routine import Routine
-from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, prefetch, vectors_of
+from whorl.llvm.value import Index, Value, is_real
+from whorl.llvm.vectors import Vectors, add_dots, prefetch, vectors_of
 
 _FLOAT16, _BFLOAT16 = BY_NAME["float16"], BY_NAME["bfloat16"]
 
@@ -99,7 +99,8 @@ def _add_rows(
 class _Tile(Struct, frozen=True):
     """Sums side by side: rows, by vectors in each of several panels that are full.
 
-    `stored` is the element type of packed weights in memory; it is widened as it is read.
+    `stored` is the element type of packed weights in memory; it is widened as it is read. int32 are words of four bytes
+    whose dot products are added.
     """
 
     v: Vectors
@@ -147,7 +148,7 @@ def row_blocks(rows: int, most: int) -> Iterator[tuple[int, int, int]]:
 
 
 def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    """for panels: for blocks of rows: tile. The rows may be ANY."""
+    """for panels: for blocks of rows: tile. The rows may be ANY. For `packed_dots` the element type is int32."""
     rows, inner, columns, width = numbers
     v, stored = vectors_of(dtypes[0], module.machine), dtypes[-1]
     tile = _Tile(v, stored, width)
@@ -298,7 +299,7 @@ def _define_tile(module: Module, tile: _Tile) -> None:
         for r in range(tile.rows):
             factor = v.load_splat(f, v.offset(f, rows[r], k))
             for slot, column in zip(sums[r], row, strict=True):
-                f.store(f.muladd(factor, column, f.load(v.type, slot)), slot)
+                f.store(_add_product(f, v, f.load(v.type, slot), factor, column), slot)
     whole = left >= tile.columns
     part = whole ^ True
     with f.when(whole):
@@ -306,6 +307,10 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     with f.when(part):
         _store_tile(f, v, sums, left)
     f.end()
+
+
+def _add_product(f: Function, v: Vectors, total: Value, factor: Value, column: Value) -> Value:
+    return f.muladd(factor, column, total) if is_real(v.scalar) else add_dots(f, v, total, factor, column)
 
 
 def _load_wide(f: Function, tile: _Tile, address: Value) -> Value:

@@ -42,6 +42,21 @@ def multiply_packed(arrays: Arrays, numbers: Numbers) -> None:
     c.reshape(rows, columns)[...] = a.reshape(rows, inner) @ matrix
 
 
+def add_packed_dots(arrays: Arrays, numbers: Numbers) -> None:
+    """C[M, N] = A[M, K] @ B for bytes, four in a word of int32; numbers M, words of K, N, width.
+
+    Those of A have no sign, those of B have one; sums are exact modulo 2^32. B is as packed weights.
+    """
+    (c, a, b), (rows, inner, columns, width) = arrays, numbers
+    words = unpack_matrix(b.reshape(packed_shape(inner, columns, width)), columns)
+    total = np.zeros((rows, columns), np.int64)
+    for shift in range(0, 32, 8):
+        left = (a.view(np.uint32).reshape(rows, inner) >> np.uint32(shift)).astype(np.uint8)
+        right = (np.ascontiguousarray(words).view(np.uint32) >> np.uint32(shift)).astype(np.uint8).view(np.int8)
+        total += left.astype(np.int64) @ right.astype(np.int64)
+    c.reshape(rows, columns)[...] = total.astype(np.int32)
+
+
 def packed_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     rows, inner, columns, width = numbers
     return rows * columns, rows * inner, math.prod(packed_shape(inner, columns, width))
@@ -66,3 +81,4 @@ PACKED_MATMUL = Meaning(
     steps=count_steps,
     factors=(0, 1, 2),
 )
+PACKED_DOTS = Meaning(1, packed_extents, add_packed_dots, work=estimate_work, steps=count_steps, factors=(0, 1, 2))

@@ -8,7 +8,7 @@ import numpy as np
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import FLOAT32, FLOAT64, INT64, is_float
+from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, View
@@ -41,7 +41,7 @@ def multiply_views(k: NativeBuilder, a: View, b: View, panels: View | None = Non
     """The matrix product of two views, in memory; any ranks from 1, broadcast before the last two axes.
 
     Sums of float16 and bfloat16 are float32 and rounded once. `panels` is b, a matrix, in panels. Error bound
-    of an element: K * eps * sum |a| |b|; integers wrap.
+    of an element: K * eps * sum |a| |b|; integers wrap. Panels of int32 are words of bytes (`byte_products`).
     """
     dtype = a.dtype
     a, b = widen_view(k, a), widen_view(k, b)
@@ -129,7 +129,7 @@ def _multiply(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index,
     def multiply(row: Expr, count: int) -> None:
         left = (source, (*first[:-1], k.add(first[-1], k.mul(row, k.const(inner)))))
         target = (result, (*prefix, row, k.const(0)))
-        k.call("packed_matmul", [target, left, packed], (count, inner, columns, width))
+        k.call(_packed_kernel(a.dtype), [target, left, packed], (count, inner, columns, width))
 
     with k.loop(whole) as block:
         multiply(k.mul(block, k.const(height)), height)
@@ -156,7 +156,12 @@ def _multiply_at_run_time(
     packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
     target = (result, (*prefix, k.const(0), k.const(0)))
     lengths = (as_number(k, rows), as_number(k, inner), as_number(k, columns), width)
-    return k.call("packed_matmul", [target, source, packed], lengths)
+    return k.call(_packed_kernel(a.dtype), [target, source, packed], lengths)
+
+
+def _packed_kernel(dtype: np.dtype) -> str:
+    """The kernel that reads panels; those of int32 are words of bytes."""
+    return "packed_dots" if dtype == INT32 else "packed_matmul"
 
 
 def as_number(k: NativeBuilder, length: Dim) -> int | Expr:

@@ -41,6 +41,7 @@ from whorl.ops.core.base import (
 from whorl.ops.core.pieces import determinants, matmul
 from whorl.ops.core.writer import Writer, is_fixed
 from whorl.ops.elementwise.arithmetic import Clip, Div, Round
+from whorl.ops.linear.byte_products import has_byte_product, write_byte_product
 from whorl.ops.linear.native_products import multiply_views
 from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, cast_view, lengths, transpose_view, widen_view
 from whorl.ops.reduce.native_reductions import map_elements
@@ -218,7 +219,14 @@ def _write_exact_product(write: Writer, a: Value, a_zero: Value | None, b: Value
 
     Where only the run knows how many terms there are, products of int32.
     """
-    pairs = [(a, None if _is_zero(a_zero) else a_zero, -1), (b, None if _is_zero(b_zero) else b_zero, -2)]
+    a_zero, b_zero = None if _is_zero(a_zero) else a_zero, None if _is_zero(b_zero) else b_zero
+    if has_byte_product(a, b):
+        x, y = (
+            None if zero is None else _write_per_line(write, write.cast(zero, INT32), axis)
+            for zero, axis in ((a_zero, -2), (b_zero, -1))
+        )
+        return write_byte_product(write, a, x, b, y)
+    pairs = [(a, a_zero, -1), (b, b_zero, -2)]
     inner = _lengths(a)[-1]
     if not isinstance(inner, int) or inner != _lengths(b)[-2:][0]:
         return write.node(MatMul(), *(_centred(write, x, zero, axis, INT32) for x, zero, axis in pairs))
