@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from whorl.api.embedding import Embedded as Embedded
     from whorl.api.embedding import EmbeddedRegion as EmbeddedRegion
     from whorl.api.embedding import embed as embed
+    from whorl.api.extracting import Extracted as Extracted
+    from whorl.api.extracting import extract as extract
     from whorl.api.functional import if_ as if_
     from whorl.api.functional import loop as loop
     from whorl.api.functional import scan as scan
@@ -92,6 +94,10 @@ _NAMES = {
         "Embedded",
         "EmbeddedRegion",
         "embed",
+    ),
+    "whorl.api.extracting": (
+        "Extracted",
+        "extract",
     ),
     "whorl.api.functional": (
         "if_",

@@ -153,10 +153,10 @@ def _shape_of(value: Any) -> tuple[Any, ...]:
 
 def _counted(records: Records) -> str:
     counts = np.asarray(records.values)
-    if not records.loops:
-        return f"{counts[0]} iterations"
     if not len(counts):
         return "not reached"
+    if not records.loops:
+        return f"{counts[0]} iterations"
     least, most = int(counts.min()), int(counts.max())
     span = f"{least}" if least == most else f"{least} to {most}"
     return f"{span} iterations, {len(counts)} times"

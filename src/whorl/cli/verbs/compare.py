@@ -1,5 +1,7 @@
 """Run a model on whorl and on other engines with the same inputs, and compare the outputs.
 
+With --bisect, the first value that differs is looked for: in which iteration of which loops, at which node.
+
 Each engine runs in a process of its own, so that one that crashes or hangs is reported and not fatal. The exit code is
 1 where an output differs, or an engine gives none.
 """
@@ -14,7 +16,16 @@ from msgspec.structs import replace
 
 from whorl.api.differences import difference
 from whorl.api.models import load_module
-from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, limits_of, module_of
+from whorl.cli import bisection
+from whorl.cli.arguments import (
+    UsageError,
+    add_inputs,
+    add_limits,
+    add_model,
+    limits_of,
+    module_of,
+    refuse_options,
+)
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.conformance.backends import BACKENDS
@@ -41,6 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"comma-separated: {', '.join(BACKENDS)}, or module:function as for conformance (default onnxruntime)",
     )
     add_tolerances(parser)
+    bisection.add_arguments(parser)
 
 
 def add_tolerances(parser: argparse.ArgumentParser) -> None:
@@ -59,6 +71,9 @@ def engines_of(text: str) -> list[str]:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if arguments.bisect:
+        return bisection.execute(arguments)
+    refuse_options(arguments, ("--with", "--tolerance", "--repro"), "is for --bisect", "add --bisect")
     engines = engines_of(arguments.against)
     module = module_of(arguments)
     report = {}

@@ -7,21 +7,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from whorl.api.preparing import prepare
 from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, save_trace
 from whorl.api.tracing.value_trace import ValueTrace
-from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, limits_of, module_of
+from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
-from whorl.ir.graph import Module
-from whorl.runtime.session import Session
+from whorl.cli.running import run_module
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,7 +61,7 @@ def execute(arguments: argparse.Namespace) -> int:
         budget=arguments.budget,
     )
     with suggest_lengths(arguments, module, inputs):
-        trace = record(module, inputs, selection, partial(_run, arguments))
+        trace = record(module, inputs, selection, partial(run_module, arguments))
     if arguments.output:
         save_trace(trace, arguments.output)
     if arguments.json:
@@ -72,12 +69,6 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join([*trace.lines(), *([f"wrote {arguments.output}"] if arguments.output else [])]))
     return 0
-
-
-def _run(arguments: argparse.Namespace, module: Module, inputs: Mapping[str, Any]) -> list[Any]:
-    prepare(module, has_memory_limit=arguments.max_memory is not None)
-    session = Session(module, limits_of(arguments), arguments.backend, once=True)
-    return session.execute(module.output_names, inputs)
 
 
 def document_of(trace: ValueTrace) -> dict[str, Any]:

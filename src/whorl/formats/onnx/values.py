@@ -10,7 +10,7 @@ from onnx import MapProto, OptionalProto, SequenceProto
 
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.protos import TensorProto
-from whorl.formats.onnx.tensors import array_of
+from whorl.formats.onnx.tensors import array_of, proto_of
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.types import OptionalType, SequenceType, TensorType, Type
 
@@ -32,6 +32,14 @@ def value_of(data: bytes, type: Type, what: str) -> Any:
     if isinstance(type, TensorType) and type.dtype == BFLOAT16 and value.dtype == np.uint16:
         return value.view(BFLOAT16)
     return value
+
+
+def bytes_of(value: Any, name: str) -> bytes:
+    """A tensor or a sequence of tensors as the bytes of a TensorProto or SequenceProto."""
+    if not isinstance(value, list):
+        return proto_of(value, name).SerializeToString()
+    items = [proto_of(item) for item in value]
+    return SequenceProto(name=name, elem_type=SequenceProto.TENSOR, tensor_values=items).SerializeToString()
 
 
 def _value(proto: Any, what: str) -> Any:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from msgspec import Struct
 
+from whorl.ir.guards import is_array
 from whorl.passes.expose.exposure import Exposed, Part
 
 
@@ -30,12 +31,31 @@ class Records(Struct, frozen=True, eq=False):
         """Whether the records have different shapes, or are lists."""
         return isinstance(self.values, list)
 
+    @property
+    def first(self) -> Any:
+        """The value of the first record, None where there is none."""
+        return self.at_row(0) if len(self.iterations) else None
+
+    def at_row(self, row: int) -> Any:
+        """The value of a record."""
+        return self.values[row] if isinstance(self.values, list) else self.values[row, ...]
+
+    def within(self, iterations: Mapping[str, int]) -> Records:
+        """The records in which loops have these iterations, by their paths."""
+        columns = [column for column, path in enumerate(self.loops) if path in iterations]
+        numbers = [iterations[self.loops[column]] for column in columns]
+        (rows,) = np.nonzero((self.iterations[:, columns] == np.array(numbers, np.int64)).all(1))
+        if len(rows) == len(self.iterations):
+            return self
+        values = [self.values[row] for row in rows] if isinstance(self.values, list) else self.values[rows]
+        return Records(self.path, self.loops, self.iterations[rows], values)
+
     def at(self, *iterations: int) -> Any:
         """What the value was in these iterations of the loops around it. Errors: KeyError where it was not recorded."""
         (rows,) = np.nonzero((self.iterations == np.array(iterations, np.int64)).all(1))
         if not len(rows):
             raise KeyError(f"{self.path!r} was not recorded in iteration {', '.join(map(str, iterations))}")
-        return self.values[rows[0]] if isinstance(self.values, list) else self.values[rows[0], ...]
+        return self.at_row(int(rows[0]))
 
 
 def read_records(exposed: Exposed, outputs: Mapping[str, np.ndarray]) -> Records:
@@ -71,7 +91,8 @@ def _explode(exposed: Exposed, iterations: np.ndarray, values: Sequence[np.ndarr
 def _stack(values: Sequence[np.ndarray] | np.ndarray) -> np.ndarray | list[Any]:
     if isinstance(values, np.ndarray):
         return values
-    return np.stack(values) if len({value.shape for value in values}) == 1 else list(values)
+    shapes = {np.shape(value) if is_array(value) else None for value in values}
+    return np.stack(values) if len(shapes) == 1 and None not in shapes else list(values)
 
 
 def _read_log(

@@ -1,0 +1,195 @@
+"""`whorl compare --bisect`: the two sides, and the first difference as text, as a document and as a model."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from whorl.api.extracting import Extracted
+from whorl.api.models import load_module, save
+from whorl.api.tracing.bisecting import First, Side, bisect, isolate_first
+from whorl.api.tracing.differing import DEFAULTS, Difference, Tolerances
+from whorl.cli.arguments import UsageError, module_of
+from whorl.cli.documents import plain, print_document
+from whorl.cli.inputs import inputs_of
+from whorl.cli.running import run_module
+from whorl.cli.test_data import DATA, write_data
+from whorl.conformance.backends import BACKENDS
+from whorl.conformance.messages import Question
+from whorl.conformance.runner import Worker, WorkerLost
+from whorl.errors import RunError
+from whorl.formats.onnx.saving import to_proto
+from whorl.ir.graph import Module
+
+PATIENCE = 60.0
+"""Seconds an engine has for one run where no --timeout is given."""
+SHOWN = 8
+"""Elements of an operand that are printed."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--bisect",
+        action="store_true",
+        help="find the first value that differs, in which iteration of which loops, and the node that makes it",
+    )
+    parser.add_argument(
+        "--with",
+        metavar="OTHER",
+        help="what --bisect compares with: an engine as for --against, or another model, which whorl runs and whose "
+        "values are called as those of MODEL",
+    )
+    parser.add_argument(
+        "--tolerance",
+        action="append",
+        default=[],
+        metavar="TYPE=RTOL[:ATOL]",
+        help="for --bisect: how far values of an element type may lie apart, as float32=1e-5:1e-7. Repeatable",
+    )
+    parser.add_argument(
+        "--repro", metavar="FOLDER", help="for --bisect: write the node that differs as a model, with its inputs"
+    )
+
+
+def tolerances_of(entries: list[str]) -> Tolerances:
+    """The tolerances with those of the options. Errors: UsageError."""
+    tolerances = dict(DEFAULTS)
+    for entry in entries:
+        name, _, numbers = entry.partition("=")
+        try:
+            rtol, atol = ([float(number) for number in numbers.split(":")] + [0.0])[:2]
+        except ValueError:
+            raise UsageError(f"--tolerance {entry!r} has no numbers", fix="write TYPE=RTOL or TYPE=RTOL:ATOL") from None
+        tolerances[name] = rtol, atol
+    return tolerances
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    """Find and report the first difference; the exit code is 1 where there is one."""
+    module = module_of(arguments)
+    inputs = inputs_of(arguments, module)
+    tolerances = tolerances_of(arguments.tolerance)
+    with _their_side(arguments, module) as theirs:
+        ours = Side(module, partial(run_module, arguments))
+        first = bisect(ours, theirs, inputs, tolerances)
+        repro = isolate_first(ours, first, inputs) if first is not None and arguments.repro else None
+    written = "" if repro is None else _write_repro(repro, Path(arguments.repro))
+    if arguments.json:
+        document = {"first": None if first is None else document_of(first)}
+        print_document(document | ({"repro": written} if written else {}))
+    else:
+        print("\n".join([*lines_of(first), *([f"wrote {written}"] if written else [])]))
+    return int(first is not None)
+
+
+@contextmanager
+def _their_side(arguments: argparse.Namespace, module: Module) -> Iterator[Side]:
+    other = getattr(arguments, "with") or arguments.against
+    if other not in BACKENDS and ":" not in other:
+        if not Path(other).exists():
+            raise UsageError(f"--with {other!r} is neither a file nor an engine", fix=f"engines: {', '.join(BACKENDS)}")
+        yield Side(load_module(other), partial(run_module, arguments))
+        return
+    engine = _Engine(other, arguments.timeout or PATIENCE)
+    try:
+        yield Side(module, engine.run)
+    finally:
+        engine.close()
+
+
+class _Engine:
+    """An engine in a process of its own, which begins anew where it was lost."""
+
+    def __init__(self, name: str, patience: float) -> None:
+        self.name, self.patience = name, patience
+        self.worker: Worker | None = None
+
+    def run(self, module: Module, inputs: Mapping[str, Any]) -> list[Any]:
+        """All outputs. Errors: RunError where there are none."""
+        question = Question(to_proto(module).SerializeToString(), inputs)
+        try:
+            self.worker = self.worker or Worker(self.name)
+            answer = self.worker.ask(question, self.patience)
+        except WorkerLost as lost:
+            self.close()
+            raise RunError(f"{self.name}: {lost.status}: {lost.message}") from None
+        if answer.status != "ran":
+            raise RunError(f"{self.name}: {answer.status}: {answer.message}")
+        return answer.runs[0]
+
+    def close(self) -> None:
+        """End the process."""
+        if self.worker is not None:
+            self.worker.close()
+        self.worker = None
+
+
+def document_of(first: First) -> dict[str, Any]:
+    """The first difference as JSON has it."""
+    difference = first.difference
+    numbers = {"max_abs": None, "max_rel": None, "ulp": None, "ours": None, "theirs": None, "index": None}
+    if difference is not None:
+        numbers = {name: _plain(getattr(difference, name)) for name in numbers}
+    return {
+        "output": first.output,
+        "loops": [{"name": name, "iteration": iteration} for name, iteration in first.loops],
+        "node": first.node,
+        "value": first.value,
+        **numbers,
+        "text": "" if difference is None else difference.text,
+        "note": first.note,
+        "operands": [
+            {"name": each.name, "ours": _plain(each.ours), "theirs": _plain(each.theirs)} for each in first.operands
+        ],
+    }
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, np.generic):
+        return plain(np.asarray(value))["value"]
+    return plain(value)
+
+
+def lines_of(first: First | None) -> list[str]:
+    """The first difference as text."""
+    if first is None:
+        return ["no value differs"]
+    lines = [f"output    {first.output}"]
+    lines += [f"loop      {name}: iteration {iteration}" for name, iteration in first.loops]
+    lines += [f"node      {first.node}", f"value     {first.value}"]
+    if first.difference is not None:
+        lines.append(f"differs   {first.difference.text}")
+        lines += _distances(first.difference)
+    if first.note:
+        lines.append(f"note      {first.note}")
+    for each in first.operands:
+        lines.append(f"operand   {each.name}: {_brief(each.ours)} here, {_brief(each.theirs)} there")
+    return lines
+
+
+def _distances(difference: Difference) -> list[str]:
+    named = ("abs", difference.max_abs), ("rel", difference.max_rel)
+    numbers = [f"{name} {number:.3g}" for name, number in named if number is not None]
+    numbers += [] if difference.ulp is None else [f"ulp {difference.ulp}"]
+    return [f"at most   {', '.join(numbers)}"] if numbers else []
+
+
+def _brief(value: Any) -> str:
+    if not isinstance(value, np.ndarray):
+        return "nothing" if value is None else f"{len(value)} items"
+    flat = value.reshape(-1)
+    return f"[{' '.join(map(str, flat[:SHOWN]))}{' ...' if flat.size > SHOWN else ''}]"
+
+
+def _write_repro(repro: Extracted, folder: Path) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "model.onnx"
+    save(repro.module, path)
+    write_data(folder / DATA, repro)
+    return str(path)
