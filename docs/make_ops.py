@@ -9,7 +9,7 @@ from pathlib import Path
 
 import onnx
 
-from whorl.formats.onnx import files, reader
+from whorl.formats.onnx import files, microsoft, reader
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.schemas import OpSchema
 from whorl.formats.onnx.signatures import NEWEST, signature_of
@@ -28,6 +28,18 @@ NumPy meaning, or the importer that expresses it by other operators; *function* 
 defines it.
 """
 
+CONTRIBUTED = """## com.microsoft
+
+Operators that onnxruntime adds, as its optimiser and its tools write them into models. They are read as formulas of
+the operators above, which the tests compare with onnxruntime on twenty random configurations each. No other is read,
+and none is written: a model that onnxruntime optimised becomes plain ONNX again, unless it was optimised for one
+machine (`ORT_ENABLE_ALL` may lay out convolutions in blocks of `com.microsoft.nchwc`).
+`SimplifiedLayerNormalization`, and `LayerNormalization` before version 17, are operators of ai.onnx to onnxruntime.
+
+| operator | formula |
+|---|---|
+"""
+
 
 def main() -> None:
     PAGE.write_text(page(), encoding="utf-8")
@@ -39,7 +51,21 @@ def page() -> str:
     for schema in onnx.defs.get_all_schemas_with_history():
         domains[schema.domain][schema.name].append(schema)
     sections = [section(domain, domains[domain]) for domain in sorted(domains)]
-    return "\n".join([HEADER.format(onnx=".".join(onnx.__version__.split(".")[:2])), *sections])
+    return "\n".join([HEADER.format(onnx=".".join(onnx.__version__.split(".")[:2])), *sections, contributed()])
+
+
+def contributed() -> str:
+    """The operators that onnxruntime adds."""
+    names = sorted(name for names in microsoft.OPS.values() for name in names)
+    return CONTRIBUTED + "".join(f"| {name} | {contributed_meaning(name)} |\n" for name in names)
+
+
+def contributed_meaning(name: str) -> str:
+    domain = "" if name == "SimplifiedLayerNormalization" else "com.microsoft"
+    importer = find_importer(OnnxNode(name, domain, 1, "", [], []))
+    assert importer is not None
+    text = " ".join((inspect.getdoc(inspect.unwrap(importer)) or "").split()).replace("|", "\\|")
+    return f"{link(importer)}: {text}"
 
 
 def section(domain: str, operators: dict[str, list[OpSchema]]) -> str:

@@ -14,7 +14,7 @@ from whorl.formats.onnx.attributes import attribute_value
 from whorl.formats.onnx.context import GRAPH_READERS, ReadContext, domain_of
 from whorl.formats.onnx.importing import OnnxNode, find_importer, import_by_fields, make_op
 from whorl.formats.onnx.protos import AttributeProto, NodeProto
-from whorl.formats.onnx.signatures import check_node, signature_of
+from whorl.formats.onnx.signatures import check_node, readable_signature
 from whorl.ir.graph import Op
 
 ATTRIBUTES = frozenset(
@@ -43,7 +43,7 @@ def _read(proto: NodeProto, domain: str, attributes: Sequence[AttributeProto], c
     if any(a.ref_attr_name or a.type not in ATTRIBUTES for a in attributes):
         return None
     try:
-        signature = signature_of(proto.op_type, domain, context.opsets.get(domain, 1))
+        signature = readable_signature(proto.op_type, domain, context.opsets.get(domain, 1))
         check_node(proto, attributes, signature)
         values: dict[str, Any] = {a.name: attribute_value(a, context.folder) for a in attributes}
         node = OnnxNode(proto.op_type, domain, signature.since_version, proto.name, [], list(proto.output), values)

@@ -11,7 +11,7 @@ import numpy as np
 
 import whorl.ops
 from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError, format_location
-from whorl.formats.onnx import versions
+from whorl.formats.onnx import microsoft, versions
 from whorl.formats.onnx.attributes import attribute_value, with_kind
 from whorl.formats.onnx.context import (
     GRAPH_READERS,
@@ -31,7 +31,7 @@ from whorl.formats.onnx.protos import AttributeProto, FunctionProto, GraphProto,
 from whorl.formats.onnx.schemas import schema_for, schema_function
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.screening import all_supported, refuse_bytes, refuse_explosion, refuse_unsupported
-from whorl.formats.onnx.signatures import check_node, signature_of
+from whorl.formats.onnx.signatures import check_node, readable_signature
 from whorl.formats.onnx.tensors import dense, type_from
 from whorl.formats.options import LoadOptions
 from whorl.ir.constants import as_array
@@ -40,7 +40,7 @@ from whorl.ir.infer import Inference, escape
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, Shape, TensorType, Type, meet, same_kind
 from whorl.passes.context import Context
 
-assert whorl.ops and versions
+assert whorl.ops and versions and microsoft
 
 
 def read_model(
@@ -279,7 +279,7 @@ def _read_node(proto: NodeProto, scope: Scope, context: ReadContext) -> list[Val
     function = context.functions.get((domain, proto.op_type, proto.overload))
     if function is not None:
         return call_function(function, inputs, attributes, proto, scope, context)
-    signature = signature_of(proto.op_type, domain, context.opsets.get(domain, 1))
+    signature = readable_signature(proto.op_type, domain, context.opsets.get(domain, 1))
     check_node(proto, attributes, signature)
     values = {a.name: attribute_value(a, context.folder) for a in attributes}
     while inputs and inputs[-1] is None:

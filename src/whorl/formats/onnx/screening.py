@@ -16,7 +16,7 @@ from whorl.formats.onnx.context import (
 )
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.protos import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
-from whorl.formats.onnx.signatures import NEWEST, signature_of
+from whorl.formats.onnx.signatures import READABLE_DOMAINS, readable_signature
 
 OpKey = tuple[str, str, str]
 """The type, domain and overload that a node names."""
@@ -140,10 +140,10 @@ def refuse_unsupported(graph: GraphProto, context: ReadContext) -> None:
 
 def _why_unsupported(op_type: str, domain: str, opsets: dict[str, int]) -> str:
     domain = domain_of(domain)
-    if domain not in NEWEST:
+    if domain not in READABLE_DOMAINS:
         return f"domain {domain!r} is unknown and the model has no function for it"
     try:
-        signature = signature_of(op_type, domain, opsets.get(domain, 1))
+        signature = readable_signature(op_type, domain, opsets.get(domain, 1))
     except UnsupportedError as error:
         return error.message
     bare = OnnxNode(op_type, domain, signature.since_version, "", [], [])

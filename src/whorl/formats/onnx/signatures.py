@@ -4,6 +4,7 @@ The onnx package knows as much, but it takes longer to load than most models tak
 `docs/make_signatures.py` writes, has a section for each domain, with its newest version, and in it a line for each
 version of an operator: `name version|inputs|outputs|attributes|function`. `?` marks optional parameters, `*1` those of
 which there is one or more, `!` attributes that are required; `function` an operator that onnx defines by a function.
+`contributed.txt` is of the same form: operators that onnxruntime adds, which are read and never written.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.protos import AttributeProto, NodeProto
 
 TABLE = "signatures.txt"
+CONTRIBUTED = "contributed.txt"
 ANY_NUMBER = (1 << 31) - 1
 Kind = AttributeProto.AttributeType
 
@@ -43,11 +45,11 @@ class Signature(Struct, frozen=True):
 
 
 @functools.cache
-def _sections() -> dict[str, tuple[int, dict[str, list[str]]]]:
+def _sections(table: str = TABLE) -> dict[str, tuple[int, dict[str, list[str]]]]:
     """The newest version of each domain, and the lines of its operators."""
     sections: dict[str, tuple[int, dict[str, list[str]]]] = {}
     operators: dict[str, list[str]] = {}
-    for line in Path(__file__).with_name(TABLE).read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name(table).read_text(encoding="utf-8").splitlines():
         name, _, rest = line.partition(" ")
         if name.startswith("["):
             operators = {}
@@ -59,6 +61,20 @@ def _sections() -> dict[str, tuple[int, dict[str, list[str]]]]:
 
 NEWEST: dict[str, int] = {domain: newest for domain, (newest, _) in _sections().items()}
 """The newest known version of each domain."""
+READABLE_DOMAINS = frozenset(NEWEST) | {"com.microsoft"}
+"""The domains of operators that models may have."""
+
+
+@functools.cache
+def readable_signature(op_type: str, domain: str, version: int) -> Signature:
+    """The signature of an op of onnx, or of one that onnxruntime adds; UnsupportedError where there is none."""
+    try:
+        return signature_of(op_type, domain, version)
+    except UnsupportedError:
+        lines = _sections(CONTRIBUTED)[domain][1].get(op_type) if domain in ("", "com.microsoft") else None
+        if not lines:
+            raise
+        return _signature(lines[0])
 
 
 @functools.cache
