@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -41,12 +42,16 @@ def model_of(
     domain: str = "com.microsoft",
     constants: Sequence[int] = (),
     opset: int = 21,
+    more: Mapping[str, Any] = MappingProxyType({}),
     **attributes: Any,
 ) -> onnx.ModelProto:
-    """A model of one node; inputs at the positions `constants` are its weights, outputs may be blank."""
+    """A model of one node; inputs at the positions `constants` are its weights, outputs may be blank.
+
+    `more` are attributes whose names are those of parameters.
+    """
     names = ["" if x is None else f"x{k}" for k, x in enumerate(inputs)]
     results = [f"y{k}" if is_there else "" for k, is_there in enumerate(outputs)]
-    node = helper.make_node(op, names, results, "node", domain=domain, **attributes)
+    node = helper.make_node(op, names, results, "node", domain=domain, **attributes, **more)
     weights = [numpy_helper.from_array(x, f"x{k}") for k, x in enumerate(inputs) if k in constants and x is not None]
     passed = [
         helper.make_tensor_value_info(f"x{k}", helper.np_dtype_to_tensor_dtype(x.dtype), x.shape)
@@ -81,10 +86,11 @@ def compare(
     domain: str = "com.microsoft",
     backend: str = "interpreter",
     opset: int = 21,
+    more: Mapping[str, Any] = MappingProxyType({}),
     **attributes: Any,
 ) -> list[Array]:
     """Fail unless both give the same: floats within a tolerance, integers within so many steps. Returns them."""
-    model = model_of(op, inputs, outputs, domain, constants, opset, **attributes)
+    model = model_of(op, inputs, outputs, domain, constants, opset, more, **attributes)
     feeds = feeds_of(inputs, constants)
     theirs = onnxruntime.InferenceSession(model.SerializeToString(), plain_options()).run(None, feeds)
     options = whorl.SessionOptions()

@@ -7,13 +7,53 @@ nothing of them. A file is imported when one of its operators is read.
 from whorl.formats.onnx.importing import VERSIONS
 
 OPS: dict[str, tuple[str, ...]] = {
-    "activations": ("BiasGelu", "FastGelu", "GatedAdd", "Gelu", "LinearAttentionGate", "QuickGelu", "ScaledSiLU"),
+    "activations": (
+        "BiasGelu",
+        "FastGelu",
+        "GatedAdd",
+        "Gelu",
+        "LinearAttentionGate",
+        "QuickGelu",
+        "ScaledSiLU",
+    ),
+    "attention": (
+        "Attention",
+        "CausalConvWithState",
+        "LinearAttention",
+        "MultiHeadAttention",
+        "QAttention",
+    ),
+    "grouped_attention": (
+        "GroupQueryAttention",
+        "RotaryEmbedding",
+    ),
+    "images": (
+        "CropAndResize",
+        "GridSample",
+    ),
+    "movement": (
+        "ExpandDims",
+        "GatherND",
+        "MurmurHash3",
+        "NGramRepeatBlock",
+        "Pad",
+        "Range",
+        "SampleOp",
+        "Trilu",
+        "UnfoldTensor",
+        "Unique",
+    ),
     "normalization": (
         "EmbedLayerNormalization",
         "GatedRMSNorm",
         "SimplifiedLayerNormalization",
         "SkipLayerNormalization",
         "SkipSimplifiedLayerNormalization",
+    ),
+    "packed_weights": (
+        "GatherBlockQuantized",
+        "MatMulBnb4",
+        "MatMulNBits",
     ),
     "products": (
         "CDist",
@@ -23,6 +63,24 @@ OPS: dict[str, tuple[str, ...]] = {
         "FusedMatMul",
         "MatMulInteger16",
         "TransposeMatMul",
+    ),
+    "quantized": (
+        "DequantizeLinear",
+        "DynamicQuantizeMatMul",
+        "MatMulIntegerToFloat",
+        "NhwcMaxPool",
+        "QGemm",
+        "QLinearAdd",
+        "QLinearAveragePool",
+        "QLinearConcat",
+        "QLinearConv",
+        "QLinearGlobalAveragePool",
+        "QLinearLeakyRelu",
+        "QLinearMul",
+        "QLinearSigmoid",
+        "QLinearSoftmax",
+        "QLinearWhere",
+        "QuantizeLinear",
     ),
 }
 """The operators that each module of the package reads."""
