@@ -35,6 +35,14 @@ def repeat_models(step: whorl.Source) -> list[whorl.Module]:
     return [loop, whorl.to_loop(step, scan={"x": 1}, max_depth=3), whorl.to_step(loop)]
 
 
+def double_type(x: whorl.TensorType) -> whorl.TensorType:
+    return x
+
+
+def register() -> None:
+    whorl.register_op("my.ops", "Double", run=np.add, infer=double_type, pure=True)
+
+
 def save_models(source: whorl.Source, folder: Path) -> None:
     whorl.save(source, folder / "m.onnx", opset=21)
     whorl.save(source, os.fspath(folder / "m.xml"), compress_to_fp16=True)

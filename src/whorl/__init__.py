@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from whorl.api.ahead import load_compiled as load_compiled
     from whorl.api.check import Problem as Problem
     from whorl.api.check import check as check
+    from whorl.api.custom_ops import register_op as register_op
     from whorl.api.delooping import deloop as deloop
     from whorl.api.describe import describe as describe
     from whorl.api.embedding import Embedded as Embedded
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from whorl.formats.mdf.model import MdfModel as MdfModel
     from whorl.formats.options import LoadOptions as LoadOptions
     from whorl.ir.graph import Module as Module
+    from whorl.ir.types import TensorType as TensorType
     from whorl.mdf.simulation import Simulation as Simulation
     from whorl.passes.report import Report as Report
     from whorl.runtime.compiled.explain import Verdict as Verdict
@@ -88,6 +90,7 @@ _NAMES = {
         "Problem",
         "check",
     ),
+    "whorl.api.custom_ops": ("register_op",),
     "whorl.api.delooping": ("deloop",),
     "whorl.api.describe": ("describe",),
     "whorl.api.embedding": (
@@ -160,6 +163,7 @@ _NAMES = {
     "whorl.formats.mdf.model": ("MdfModel",),
     "whorl.formats.options": ("LoadOptions",),
     "whorl.ir.graph": ("Module",),
+    "whorl.ir.types": ("TensorType",),
     "whorl.mdf.simulation": ("Simulation",),
     "whorl.passes.report": ("Report",),
     "whorl.runtime.compiled.explain": ("Verdict",),

@@ -15,6 +15,7 @@ from whorl.api.model_bytes import may_have_weights_beside, recognisable_bytes
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.debug import debug
 from whorl.errors import RunError
+from whorl.ir.definitions import DEFINITIONS
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
 from whorl.runtime.backends import BACKENDS, choose_mode
@@ -245,6 +246,8 @@ def _load(source: Source, options: SessionOptions, has_memory_limit: bool) -> Mo
 
 def _may_be_prepared(options: SessionOptions, limits: Limits) -> bool:
     """Whether runs without limits go straight to native code, and nothing else is to be written or recorded."""
+    if DEFINITIONS:
+        return False  # What is registered may change, and the model says nothing of it.
     is_plain = not (options.optimized_model_filepath or options.enable_profiling or debug().needs_all_stages)
     return is_plain and limits == Limits() and choose_mode(options.backend, once=False) == BACKENDS["native"]
 

@@ -18,6 +18,7 @@ OPS: dict[str, tuple[str, ...]] = {
     "attention.linear_attention": ("CausalConvWithState", "LinearAttention"),
     "attention.rotary": ("RotaryEmbedding",),
     "control.flow": ("If", "Loop"),
+    "core.custom": ("CustomOp", "ImpureCustomOp"),
     "core.opaque": ("OpaqueLayer",),
     "elementwise.arithmetic": (
         "Abs",

@@ -11,9 +11,12 @@ from msgspec import Struct, field
 
 from whorl.errors import LoadError, UnsupportedError, format_title
 from whorl.formats.onnx.dtypes import from_onnx
+from whorl.formats.onnx.protos import GraphProto
 from whorl.ir.build import Builder
+from whorl.ir.definitions import DEFINITIONS
 from whorl.ir.graph import REGISTRY, Op, Value
 from whorl.ir.registry import Providers
+from whorl.ops.core.custom import CustomOp, ImpureCustomOp
 
 
 class OnnxNode(Struct):
@@ -70,6 +73,8 @@ def importer(name: str, *, since: int = 1, until: int = 1 << 30, domain: str = "
 
 def find_importer(node: OnnxNode) -> Importer | None:
     """The function that reads this version of the op, the generic one if the hub's op has the same meaning."""
+    if (node.domain, node.op_type) in DEFINITIONS:
+        return import_registered
     VERSIONS.load(node.op_type)
     for since, until, function in IMPORTERS.get((node.domain, node.op_type), ()):
         if since <= node.version <= until:
@@ -81,6 +86,16 @@ def find_importer(node: OnnxNode) -> Importer | None:
 def import_by_fields(node: OnnxNode, build: Builder) -> list[Value]:
     """Attributes become the fields of the op class of the same name; inputs and outputs keep their places."""
     return build.add_many(make_op(node), node.inputs, node.outputs, name=node.name)
+
+
+def import_registered(node: OnnxNode, build: Builder) -> list[Value]:
+    """A node of an operator that a user registered, with its attributes as the file has them."""
+    graph = next((name for name, value in node.attributes.items() if isinstance(value, GraphProto)), None)
+    if graph is not None:
+        raise UnsupportedError(f"attribute {graph!r} is a graph", node.title, "a registered operator takes none")
+    kind = CustomOp if DEFINITIONS[node.domain, node.op_type].pure else ImpureCustomOp
+    op = kind(node.op_type, node.domain, tuple(sorted(node.attributes.items())), len(node.outputs))
+    return build.add_many(op, node.inputs, node.outputs, name=node.name)
 
 
 def make_op(node: OnnxNode, **changed: Any) -> Op:

@@ -17,6 +17,7 @@ from whorl.formats.onnx.context import (
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.protos import AttributeProto, FunctionProto, GraphProto, ModelProto, NodeProto
 from whorl.formats.onnx.signatures import READABLE_DOMAINS, readable_signature
+from whorl.ir.definitions import DEFINITIONS
 
 OpKey = tuple[str, str, str]
 """The type, domain and overload that a node names."""
@@ -140,7 +141,7 @@ def refuse_unsupported(graph: GraphProto, context: ReadContext) -> None:
 
 def _why_unsupported(op_type: str, domain: str, opsets: dict[str, int]) -> str:
     domain = domain_of(domain)
-    if domain not in READABLE_DOMAINS:
+    if domain not in READABLE_DOMAINS and (domain, op_type) not in DEFINITIONS:
         return f"domain {domain!r} is unknown and the model has no function for it"
     try:
         signature = readable_signature(op_type, domain, opsets.get(domain, 1))

@@ -17,6 +17,7 @@ from msgspec import Struct
 
 from whorl.errors import LoadError, UnsupportedError
 from whorl.formats.onnx.protos import AttributeProto, NodeProto
+from whorl.ir.definitions import DEFINITIONS
 
 TABLE = "signatures.txt"
 CONTRIBUTED = "contributed.txt"
@@ -42,6 +43,8 @@ class Signature(Struct, frozen=True):
     attributes: dict[str, int]
     required: tuple[str, ...]
     has_function: bool
+    is_open: bool = False
+    """Of an operator that a user registered, which takes any inputs, outputs and attributes."""
 
 
 @functools.cache
@@ -65,9 +68,17 @@ READABLE_DOMAINS = frozenset(NEWEST) | {"com.microsoft"}
 """The domains of operators that models may have."""
 
 
-@functools.cache
+_ANY = Parameters((), 0, ANY_NUMBER, frozenset())
+OPEN = Signature(1, _ANY, _ANY, {}, (), False, True)
+
+
 def readable_signature(op_type: str, domain: str, version: int) -> Signature:
-    """The signature of an op of onnx, or of one that onnxruntime adds; UnsupportedError where there is none."""
+    """The signature of an op of onnx, of a registered one, or one that onnxruntime adds; else UnsupportedError."""
+    return OPEN if (domain, op_type) in DEFINITIONS else _readable_signature(op_type, domain, version)
+
+
+@functools.cache
+def _readable_signature(op_type: str, domain: str, version: int) -> Signature:
     try:
         return signature_of(op_type, domain, version)
     except UnsupportedError:
@@ -123,6 +134,8 @@ def _parameters(texts: Sequence[str]) -> Parameters:
 
 def check_node(proto: NodeProto, attributes: Sequence[AttributeProto], signature: Signature) -> None:
     """Refuse wrong numbers of inputs or outputs, and attributes that are missing, unknown or of the wrong kind."""
+    if signature.is_open:
+        return
     version = signature.since_version
     for what, count, formal in (
         ("inputs", len(proto.input), signature.inputs),

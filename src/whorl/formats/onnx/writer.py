@@ -21,6 +21,7 @@ from whorl.formats.onnx.signatures import NEWEST
 from whorl.formats.onnx.tensors import proto_of, type_to
 from whorl.ir.attributes import defaults
 from whorl.ir.constants import Constant, LazyArray, as_array
+from whorl.ir.definitions import DEFINITIONS
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.types import (
@@ -73,6 +74,7 @@ def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelPro
         raise SaveError(f"opset {opset} cannot be written", fix=f"choose one from {LOWEST_OPSET} to {NEWEST['']}")
     names = Names({*(value.name for value in module.main.arguments), *module.output_names})
     targets = {domain: own.get(domain, newest) for domain, newest in NEWEST.items()} | {"": opset}
+    targets = {domain: own.get(domain, 1) for domain, _ in DEFINITIONS} | targets
     constants: dict[str, np.ndarray | LazyArray] = {}
     write = GraphWriter(targets, names, constants, None)
     metadata = module.metadata
@@ -81,7 +83,7 @@ def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelPro
     from onnx import helper
 
     imports = [helper.make_opsetid(d, v) for d, v in targets.items() if d == "" or d in write.domains]
-    model = helper.make_model_gen_version(graph, opset_imports=imports)
+    model = helper.make_model(graph, opset_imports=imports)
     model.ir_version = max(8, helper.find_min_ir_version_for(imports, ignore_unknown=True))
     model.producer_name, model.producer_version = (
         metadata.get("producer_name", "") or "whorl",
@@ -164,7 +166,7 @@ class GraphWriter:
         title = self.titles.fresh(name) if name else None
         proto = NodeProto(op_type=op_type, input=operands, output=outputs, domain=domain or None, name=title)
         self.domains.add(domain)
-        schema = self.schema(op_type, domain)
+        schema = None if (domain, op_type) in DEFINITIONS else self.schema(op_type, domain)
         for key, value in attributes.items():
             if value is not None:
                 proto.attribute.append(_attribute(key, value, schema))
@@ -319,8 +321,9 @@ def _newest(name: str, domain: str) -> int:
     return schema_for(name, domain, NEWEST[domain]).since_version
 
 
-def _attribute(key: str, value: Any, schema: OpSchema) -> AttributeProto:
-    kind = AttributeProto.AttributeType.Value(schema.attributes[key].type.name) if key in schema.attributes else None
+def _attribute(key: str, value: Any, schema: OpSchema | None) -> AttributeProto:
+    known = {} if schema is None else schema.attributes
+    kind = AttributeProto.AttributeType.Value(known[key].type.name) if key in known else None
     match value:
         case GraphProto():
             return AttributeProto(name=key, g=value, type=AttributeProto.GRAPH)

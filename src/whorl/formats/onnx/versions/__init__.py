@@ -27,6 +27,7 @@ OPS: dict[str, tuple[str, ...]] = {
     "casting": ("Cast", "CastLike"),
     "constants": ("Constant",),
     "control": ("If", "Loop"),
+    "custom": ("CustomOp", "ImpureCustomOp"),
     "elementwise": (
         "Abs",
         "Add",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from whorl.ir.graph import Op
+from whorl.ops.core.custom import CustomOp, ImpureCustomOp
 from whorl.ops.image.decoding import ImageDecoder
 from whorl.ops.image.detection import NonMaxSuppression
 from whorl.ops.ml.labels import CastMap, DictVectorizer, ZipMap
@@ -54,5 +55,6 @@ REASONS: Mapping[type[Op], str] = {
     **dict[type[Op], str].fromkeys(_OF_SEQUENCES, "a sequence has no axis for rows"),
     **dict[type[Op], str].fromkeys(_OF_OPTIONALS, "an optional has no axis for rows"),
     **dict[type[Op], str].fromkeys((CastMap, DictVectorizer, ZipMap), "a map has no axis for rows"),
+    **dict[type[Op], str].fromkeys((CustomOp, ImpureCustomOp), "what it computes of many rows is not registered"),
     Gradient: "the graph that it derives is not among its inputs",
 }
