@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from whorl.kernels.convolution.llvm import define_convolution, define_convolution_sum
-from whorl.kernels.convolution.meaning import CONVOLUTION, CONVOLUTION_SUM
+from whorl.kernels.convolution.meaning import CONVOLUTION, CONVOLUTION_DOTS, CONVOLUTION_SUM
 from whorl.kernels.kernel import Kernel
 from whorl.kernels.plane.llvm import define_plane_maxima, define_plane_sums, define_split_phases
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
@@ -18,6 +18,7 @@ KERNELS = {
         Kernel("packed_dots", PACKED_DOTS, define_packed_matmul),
         Kernel("convolution", CONVOLUTION, define_convolution),
         Kernel("convolution_sum", CONVOLUTION_SUM, define_convolution_sum),
+        Kernel("convolution_dots", CONVOLUTION_DOTS, define_convolution),
         Kernel("split_phases", SPLIT_PHASES, define_split_phases),
         Kernel("plane_sums", PLANE_SUMS, define_plane_sums),
         Kernel("plane_maxima", PLANE_MAXIMA, define_plane_maxima),

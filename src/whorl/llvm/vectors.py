@@ -8,7 +8,7 @@ from msgspec import Struct
 from whorl.ir.dtypes import FLOAT32, INT32
 from whorl.llvm.function import Function
 from whorl.llvm.module import Machine
-from whorl.llvm.value import Index, Value, overload
+from whorl.llvm.value import Index, Value, is_real, overload
 
 _LEAST_DOT_BYTES = 16
 """The width of the narrowest vectors for which hardware adds dot products of bytes."""
@@ -75,7 +75,9 @@ class Vectors(Struct, frozen=True):
         return f.select(a > b, a, b)
 
     def clamp(self, f: Function, value: Value, low: Value, high: Value) -> Value:
-        """The value between two vectors; NaN stays."""
+        """The value between two vectors; NaN stays. Integers stay as they are: nothing bounds them."""
+        if not is_real(self.scalar):
+            return value
         raised = f.select(low > value, low, value)
         return f.select(high < raised, high, raised)
 
@@ -113,6 +115,11 @@ def vectors_of(dtype: np.dtype, machine: Machine) -> Vectors:
     """Those of float32, float64 or int32."""
     scalar = "i32" if dtype == INT32 else "float" if dtype == FLOAT32 else "double"
     return Vectors(scalar, dtype.itemsize, machine.vector_bytes // dtype.itemsize)
+
+
+def add_product(f: Function, v: Vectors, total: Value, x: Value, y: Value) -> Value:
+    """total + x * y, fused where the machine can; of int32, the dot products of their bytes are added (`add_dots`)."""
+    return f.muladd(x, y, total) if is_real(v.scalar) else add_dots(f, v, total, x, y)
 
 
 def add_dots(f: Function, v: Vectors, total: Value, x: Value, y: Value) -> Value:

@@ -38,3 +38,16 @@ def test_block_is_split_into_tiles_of_almost_equal_height(height: int) -> None:
     assert [start for start, _ in tiles] == [sum(size for _, size in tiles[:n]) for n in range(len(tiles))]
     assert sum(size for _, size in tiles) == height
     assert max(size for _, size in tiles) <= 6
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("features", [1, 4, 25])
+def test_convolutions_of_words_are_exact(width: int, name: str, features: int) -> None:
+    layout = split_phases(LAYOUTS[name], INT32.itemsize)
+    inner, rng = CHANNELS * layout.taps, np.random.default_rng(features)
+    numbers = (features, inner, 0, (1, 64, 10**6)[features % 3], layout.reach(CHANNELS), *layout.grid)
+    sizes = KERNELS["convolution_dots"].meaning.extents(numbers, INT32)
+    arrays = [rng.integers(-(1 << 31), 1 << 31, size).astype(INT32) for size in sizes]
+    arrays[2] = layout.offsets(CHANNELS).astype(INT32)
+    check_kernel("convolution_dots", arrays, numbers, machine(width))

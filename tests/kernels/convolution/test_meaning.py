@@ -4,7 +4,7 @@ import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.kernels.convolution.layout import pack_filters
-from whorl.kernels.convolution.meaning import CONVOLUTION, CONVOLUTION_SUM, clamp
+from whorl.kernels.convolution.meaning import CONVOLUTION, CONVOLUTION_DOTS, CONVOLUTION_SUM, clamp
 from whorl.kernels.machine import OVERREAD_BYTES
 
 NUMBERS = (2, 3, 1, 8, 4, 1, 2, 3, 2, 4)
@@ -51,3 +51,11 @@ def test_clamp_leaves_nan():
 def test_image_may_be_read_a_tile_beyond_the_last_window():
     assert CONVOLUTION.extents(NUMBERS, FLOAT32) == (12, 4 + OVERREAD_BYTES // 4, 3, 6, 2, 2)
     assert CONVOLUTION.steps(NUMBERS) == 2 * 3 * 7
+
+
+def test_convolution_of_words_takes_bytes_without_sign_by_bytes_with_one():
+    image, filters = np.array([0xFF01, 0x02FF], np.uint32).view(np.int32), np.array([0x8002], np.uint32).view(np.int32)
+    y = np.zeros(2, np.int32)
+    operands = [y, image, np.zeros(1, np.int32), filters, np.array([5], np.int32), np.zeros(0, np.int32)]
+    CONVOLUTION_DOTS.run(operands, (1, 1, 0, 8, 0, 1, 1, 2, 1, 2))
+    assert y.tolist() == [5 + 1 * 2 - 255 * 128, 5 + 255 * 2 - 2 * 128]

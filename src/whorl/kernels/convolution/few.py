@@ -17,7 +17,7 @@ from whorl.kernels.windows import WindowGrid
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, prefetch
+from whorl.llvm.vectors import Vectors, add_product, prefetch
 
 GRID = WindowGrid._fields
 
@@ -104,7 +104,7 @@ def _define_tile(module: Module, tile: FewWindows) -> None:
             for k, (lanes, slots) in enumerate(zip(parts, block, strict=True)):
                 factors = _load_lanes(f, v, v.offset(f, w, k * v.lanes), lanes)
                 for element, slot in zip(elements, slots, strict=True):
-                    f.store(f.muladd(factors, element, f.load(v.type, slot)), slot)
+                    f.store(add_product(f, v, f.load(v.type, slot), element, factors), slot)
     limits = load_limits(f, v)
     for n, block in enumerate(sums):
         for k, (lanes, slots) in enumerate(zip(parts, block, strict=True)):

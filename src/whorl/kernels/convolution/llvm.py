@@ -22,7 +22,7 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, prefetch, vectors_of
+from whorl.llvm.vectors import Vectors, add_product, prefetch, vectors_of
 
 GRID = WindowGrid._fields
 
@@ -51,6 +51,7 @@ class _Tile(Struct, frozen=True):
 
 
 def define_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    """For `convolution_dots` the element type is int32."""
     return _define(module, dtypes, numbers, False)
 
 
@@ -159,7 +160,7 @@ def _define_tile(module: Module, tile: _Tile) -> None:
         for r, row in enumerate(sums):
             factor = v.load_splat(f, v.offset(f, w, r))
             for column, slot in zip(columns, row, strict=True):
-                f.store(f.muladd(factor, column, f.load(v.type, slot)), slot)
+                f.store(add_product(f, v, f.load(v.type, slot), column, factor), slot)
     _finish_tile(f, tile, sums)
     f.end()
 

@@ -13,6 +13,7 @@ import numpy as np
 from whorl.kernels.convolution.layout import unpack_filters
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES
+from whorl.kernels.product.meaning import dot_words
 from whorl.kernels.windows import WindowGrid
 
 
@@ -24,6 +25,17 @@ def convolve(arrays: Arrays, numbers: Numbers) -> None:
     if added:
         sums += added[0].reshape(sums.shape)
     y.reshape(sums.shape)[...] = clamp(sums, limits) if bounded else sums
+
+
+def convolve_words(arrays: Arrays, numbers: Numbers) -> None:
+    """The same for bytes, four channels in a word of int32: without sign in the image, with one in the filters.
+
+    Sums are exact modulo 2^32, and never bounded.
+    """
+    (y, image, offsets, filters, bias, _), (features, _, _, _, _, *grid) = arrays, numbers
+    columns = image[offsets[:, None] + WindowGrid(*grid).addresses()]
+    sums = dot_words(columns.T, unpack_filters(filters, features).T).T
+    y.reshape(sums.shape)[...] = sums + bias[:, None]
 
 
 def clamp(sums: np.ndarray, limits: np.ndarray) -> np.ndarray:
@@ -52,3 +64,4 @@ FACTORS = (0, 1, 5, 6, 9)
 """Features, taps, and about the windows: depth, rows and pitch."""
 CONVOLUTION = Meaning(1, convolution_extents, convolve, tables=(2,), steps=count_steps, factors=FACTORS)
 CONVOLUTION_SUM = Meaning(1, convolution_sum_extents, convolve, tables=(2,), steps=count_steps, factors=FACTORS)
+CONVOLUTION_DOTS = Meaning(1, convolution_extents, convolve_words, tables=(2,), steps=count_steps, factors=FACTORS)

@@ -6,7 +6,7 @@ import math
 
 from whorl.llvm.function import Function
 from whorl.llvm.routine import Routine
-from whorl.llvm.value import Index, Value
+from whorl.llvm.value import Index, Value, is_real
 from whorl.llvm.vectors import Vectors
 
 
@@ -16,7 +16,9 @@ def load_offset(f: Routine, tap: Index) -> Index:
 
 
 def load_limits(f: Function, v: Vectors) -> tuple[Value, Value]:
-    """Both limits as vectors; infinities where nothing is bounded."""
+    """Both limits as vectors; infinities where nothing is bounded, as integers never are."""
+    if not is_real(v.scalar):
+        return v.constant(f, 0), v.constant(f, 0)
     slots = [f.variable(v.constant(f, infinity)) for infinity in (-math.inf, math.inf)]
     with f.when(f["bounded"].differs(0)):
         for n, slot in enumerate(slots):

@@ -10,7 +10,7 @@ from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES, PLANE_ROWS
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
-from whorl.llvm.value import Index, Value
+from whorl.llvm.value import Index, Value, is_real
 from whorl.llvm.vectors import Vectors, vectors_of
 
 # ---- phases --------------------------------------------------------------------------------------------------
@@ -31,7 +31,8 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
     f = Routine(module, name, ["_s", "x"], names, polls=True, divides=True)
     lengths, begins, _, phases, split = (f.indices(*(axis[n] for axis in axes)) for n in range(5))
     channels, channel_stride = f.indices("channels", "channel_stride")
-    fill = f.select(f["fill"].differs(0), v.constant(f, -math.inf), v.constant(f, 0.0))
+    lowest = v.constant(f, -math.inf if is_real(v.scalar) else 0)
+    fill = f.select(f["fill"].differs(0), lowest, v.constant(f, 0.0))
     begin, end = f.share(channels)
     with ExitStack() as stack:
         counts = (phases[0], split[0], phases[1], split[1])

@@ -34,8 +34,8 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.narrow import half_to_float
 from whorl.llvm.routine import Routine
-from whorl.llvm.value import Index, Value, is_real
-from whorl.llvm.vectors import Vectors, add_dots, prefetch, vectors_of
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors, add_product, prefetch, vectors_of
 
 _FLOAT16, _BFLOAT16 = BY_NAME["float16"], BY_NAME["bfloat16"]
 
@@ -299,7 +299,7 @@ def _define_tile(module: Module, tile: _Tile) -> None:
         for r in range(tile.rows):
             factor = v.load_splat(f, v.offset(f, rows[r], k))
             for slot, column in zip(sums[r], row, strict=True):
-                f.store(_add_product(f, v, f.load(v.type, slot), factor, column), slot)
+                f.store(add_product(f, v, f.load(v.type, slot), factor, column), slot)
     whole = left >= tile.columns
     part = whole ^ True
     with f.when(whole):
@@ -307,10 +307,6 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     with f.when(part):
         _store_tile(f, v, sums, left)
     f.end()
-
-
-def _add_product(f: Function, v: Vectors, total: Value, factor: Value, column: Value) -> Value:
-    return f.muladd(factor, column, total) if is_real(v.scalar) else add_dots(f, v, total, factor, column)
 
 
 def _load_wide(f: Function, tile: _Tile, address: Value) -> Value:

@@ -49,12 +49,16 @@ def add_packed_dots(arrays: Arrays, numbers: Numbers) -> None:
     """
     (c, a, b), (rows, inner, columns, width) = arrays, numbers
     words = unpack_matrix(b.reshape(packed_shape(inner, columns, width)), columns)
-    total = np.zeros((rows, columns), np.int64)
-    for shift in range(0, 32, 8):
-        left = (a.view(np.uint32).reshape(rows, inner) >> np.uint32(shift)).astype(np.uint8)
-        right = (np.ascontiguousarray(words).view(np.uint32) >> np.uint32(shift)).astype(np.uint8).view(np.int8)
-        total += left.astype(np.int64) @ right.astype(np.int64)
-    c.reshape(rows, columns)[...] = total.astype(np.int32)
+    c.reshape(rows, columns)[...] = dot_words(a.reshape(rows, inner), words)
+
+
+def dot_words(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product of two matrices of words as int32, modulo 2^32: the bytes of a have no sign, those of b have one."""
+    left, right = (np.ascontiguousarray(x).view(np.uint32) for x in (a, b))
+    total = np.zeros((len(a), b.shape[1]), np.int64)
+    for shift in map(np.uint32, range(0, 32, 8)):
+        total += (left >> shift).astype(np.uint8).astype(np.int64) @ (right >> shift).astype(np.uint8).view(np.int8)
+    return total.astype(np.int32)
 
 
 def packed_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:

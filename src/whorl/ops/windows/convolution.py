@@ -12,11 +12,11 @@ from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT32, INT64
-from whorl.ir.graph import Op
+from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
-from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, tensor
+from whorl.ir.types import UNRANKED, Fact, Shape, TensorType, lengths_of, tensor
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
@@ -27,6 +27,7 @@ from whorl.ops.core.base import (
     same_dtype,
     unify_lengths,
 )
+from whorl.ops.core.writer import Writer, is_fixed
 from whorl.ops.native.index_maps import (
     broadcast_scalar,
     cast_view,
@@ -36,6 +37,7 @@ from whorl.ops.native.index_maps import (
     slice_axis,
     widen_view,
 )
+from whorl.ops.windows.byte_convolution import write_byte_convolution
 from whorl.ops.windows.geometry import blocks, spatial_rank, unfold, windows_of
 from whorl.ops.windows.native_convolution import biases_alone, blocked, convolution, is_native
 from whorl.ops.windows.run_time_layout import Axis
@@ -79,6 +81,10 @@ class Convolution(Op, frozen=True):
     def axes(self, x: Sequence[Dim], w: Sequence[Dim]) -> list[Axis]:
         """The windows over the axes of X of a shape, by filters of a shape that is known."""
         return windows_of(self, w[2:], self.auto_pad).axes(x[2:])
+
+    def sums(self, x: np.ndarray, w: np.ndarray, x_zero: np.ndarray | None) -> np.ndarray:
+        """The sums of products of X - x_zero and W as int64, of bytes (`exact_sums`)."""
+        return exact_sums(self, x, w, x_zero, None)
 
     def of_channels(self, k: NativeBuilder, x: View, w: Sequence[int]) -> View:
         """X with the channels that filters of a shape take; the program fails where it has others."""
@@ -159,6 +165,13 @@ class ConvInteger(Convolution, frozen=True):
         check_types(self, x, w, x_zero, w_zero)
         return exact_sums(self, x, w, x_zero, w_zero).astype(np.int32)
 
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        x, w, x_zero, w_zero = (*inputs, None, None)[:4]
+        if x is None or w is None:
+            return None
+        sums = write_byte_convolution(Writer(build), self, x, w, x_zero, w_zero)
+        return None if sums is None else [sums]
+
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         x, w, x_zero, w_zero = inputs[0], inputs[1], inputs.optional(2), inputs.optional(3)
         sums = native_sums(self, k, x, w, x_zero, w_zero)
@@ -203,11 +216,22 @@ class QLinearConv(Convolution, frozen=True):
         b: np.ndarray | None = None,
     ) -> np.ndarray:
         check_types(self, x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b)
-        sums = with_bias(exact_sums(self, x, w, x_zero, w_zero), b)
-        scale = feature_column(x_scale.reshape(()) * w_scale / y_scale.reshape(()), sums.ndim - 1)
-        levels = np.rint(sums.astype(np.float32) * scale) + y_zero.reshape(()).astype(np.float32)
-        limits = np.iinfo(y_zero.dtype)
-        return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
+        return _SCALED.run(exact_sums(self, x, w, x_zero, w_zero), x_scale, w_scale, y_scale, y_zero, b)
+
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero, b = (*inputs, None)[:9]
+        if (
+            x is None
+            or w is None
+            or not is_fixed(*(v for v in (x_scale, w_scale, y_scale, y_zero, b) if v is not None))
+        ):
+            return None
+        if any(dims.product(lengths_of(tensor(v))) != 1 for v in (x_scale, y_scale, y_zero) if v is not None):
+            return None
+        sums = write_byte_convolution(Writer(build), self, x, w, x_zero, w_zero)
+        if sums is None:
+            return None
+        return build.add_many(_SCALED, [sums, x_scale, w_scale, y_scale, y_zero, b], ["y"])
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         (x, x_scale, x_zero, w, w_scale, w_zero, y_scale, y_zero), b = inputs[:8], inputs.optional(8)
@@ -216,8 +240,39 @@ class QLinearConv(Convolution, frozen=True):
         sums = native_sums(self, k, x, w, x_zero, w_zero)
         if sums is None:
             return None
+        return _SCALED.lower(k, Operands([sums, x_scale, w_scale, y_scale, y_zero, b]), outputs)
+
+
+class ScaledSums(Op, frozen=True):
+    """What QLinearConv makes of its sums: inputs are these, x_scale, w_scale, y_scale, y_zero_point, B or None."""
+
+    abstract: ClassVar[bool] = True
+    any_length = True
+
+    def infer(
+        self, sums: Fact, x_scale: Fact, w_scale: Fact, y_scale: Fact, y_zero: Fact, b: Fact | None = None
+    ) -> TensorType:
+        return TensorType(tensor(y_zero).dtype, tensor(sums).shape)
+
+    def run(
+        self,
+        sums: np.ndarray,
+        x_scale: np.ndarray,
+        w_scale: np.ndarray,
+        y_scale: np.ndarray,
+        y_zero: np.ndarray,
+        b: np.ndarray | None = None,
+    ) -> np.ndarray:
+        total = with_bias(sums.astype(np.int64), b)
+        scale = feature_column(x_scale.reshape(()) * w_scale / y_scale.reshape(()), total.ndim - 1)
+        levels = np.rint(total.astype(np.float32) * scale) + y_zero.reshape(()).astype(np.float32)
+        limits = np.iinfo(y_zero.dtype)
+        return np.clip(levels, limits.min, limits.max).astype(y_zero.dtype)
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        (sums, x_scale, w_scale, y_scale, y_zero), b = inputs[:5], inputs.optional(5)
         if b is not None:
-            require_lengths(k, b.shape, w.shape[:1])
+            require_lengths(k, b.shape, sums.shape[1:2])
         first, last, zero = read_element(k, x_scale), read_element(k, y_scale), k.cast(read_element(k, y_zero), FLOAT32)
         limits = np.iinfo(y_zero.dtype)
         low, high = k.const(limits.min, FLOAT32), k.const(limits.max, FLOAT32)
@@ -232,6 +287,9 @@ class QLinearConv(Convolution, frozen=True):
             return k.cast(k.apply("min", k.apply("max", level, low), high), y_zero.dtype)
 
         return [k.view(y_zero.dtype, sums.shape, at, 12)]
+
+
+_SCALED = ScaledSums()
 
 
 def convolve(x: np.ndarray, w: np.ndarray, group: int, tracks: Sequence[WindowAxis], dtype: np.dtype) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Native forms of convolutions, on the views that a kernel builder `k` makes.
 
-Integers are convolved as float32 or float64, whichever holds every partial sum exactly.
+Integers are convolved as float32 or float64, whichever holds every partial sum exactly; int32 are words of bytes.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import Dim
+from whorl.ir.dtypes import INT32
 from whorl.ir.native.builder import Address, NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import View, fixed
@@ -149,7 +150,8 @@ class _Run(Struct, frozen=True):
             return "plane_sums", (self.inner, bounded, *rest)
         bytes = layout.channel_stride * (self.depth * self.source[0].dtype.itemsize)
         together = self._windows_together(span_of(layout), bytes)
-        name = "convolution" if ending.added is None else "convolution_sum"
+        sums = "convolution_dots" if self.source[0].dtype == INT32 else "convolution"
+        name = sums if ending.added is None else "convolution_sum"
         return name, (self.features, self.inner, bounded, together, *rest)
 
     def _windows_together(self, windows: Dim, image_bytes: Dim) -> int | Expr:
