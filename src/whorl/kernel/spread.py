@@ -63,6 +63,8 @@ PIECE = 1024
 MOST_AXES = 3
 RANGES, MOST_BYTES = 8, 1 << 20
 """Ranges of a loop that have scratch memory of their own, and the bytes of a buffer of which there may be so many."""
+MOST_ELEMENTS = 1 << 58
+"""Elements that no memory has, whose bytes are still a number."""
 _FUNCTION_WORK = 16
 
 
@@ -250,7 +252,7 @@ class _Spreader(Struct):
         for statement in loop.body:
             match statement:
                 case Reserve():
-                    reserved.append(_reserve_all(statement, i, end))
+                    reserved.append(_reserve_all(statement, end))
                 case Assign(var, value) if var is i:
                     body.append(Assign(turn, value))
                 case Assign(var) if var is go:
@@ -400,10 +402,16 @@ class _Spreader(Struct):
         return self.costs[expr]
 
 
-def _reserve_all(reserve: Reserve, i: Var, end: Expr) -> Reserve:
-    """Memory for the rows of all iterations, which several cores cannot have one by one."""
-    last = _add(end, index_const(-1))
-    return Reserve(reserve.buffer, Replacement(lambda expr: last if expr is i else None).expr(reserve.count))
+def _reserve_all(reserve: Reserve, end: Expr) -> Reserve:
+    """Memory for the rows of all iterations, which several cores cannot have one by one.
+
+    A product that is no number of elements asks for more than there is, which ends the program.
+    """
+    assert isinstance(reserve.count, Apply)
+    size = reserve.count.args[1]
+    most = index_const(MOST_ELEMENTS)
+    is_number = Apply(BOOL, "le", (end, _apply("div", most, _apply("max", size, index_const(1)))))
+    return Reserve(reserve.buffer, Apply(INT64, "select", (is_number, _mul(end, size), most)))
 
 
 def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[For]) -> bool:

@@ -218,13 +218,14 @@ def test_failure_on_one_core_is_the_error_of_the_node(monkeypatch: pytest.Monkey
 
 
 @SEVERAL
-def test_iteration_that_fails_on_several_cores_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("count", [6, 1 << 55, 1 << 62, (1 << 63) - 1])
+def test_iteration_that_fails_on_several_cores_is_named(count: int, monkeypatch: pytest.MonkeyPatch) -> None:
     share_everything(monkeypatch)
     text, feeds = CASES["states"]
     messages = []
     for threads in (1, 2, 8):
         with pytest.raises(whorl.RunError) as raised:
-            results(model(text), threads, {**feeds, "n": np.array(6)})
+            results(model(text), threads, {**feeds, "n": np.array(count)})
         messages.append(str(raised.value))
     assert messages == [STEP_OUTSIDE] * 3
 
