@@ -45,6 +45,8 @@ if TYPE_CHECKING:
     from whorl.api.stepping import to_loop as to_loop
     from whorl.api.stepping import to_step as to_step
     from whorl.api.sweeping import sweep as sweep
+    from whorl.api.tracing.locating import Located as Located
+    from whorl.api.tracing.locating import locate as locate
     from whorl.api.tracing.recording import trace as trace
     from whorl.api.tracing.storage import load_trace as load_trace
     from whorl.api.tracing.storage import save_trace as save_trace
@@ -134,6 +136,10 @@ _NAMES = {
         "to_step",
     ),
     "whorl.api.sweeping": ("sweep",),
+    "whorl.api.tracing.locating": (
+        "Located",
+        "locate",
+    ),
     "whorl.api.tracing.recording": ("trace",),
     "whorl.api.tracing.storage": (
         "load_trace",

@@ -81,6 +81,31 @@ def test_maximum_with_nan_is_located_in_openvino(whorl, saved):
     assert (first["node"], first["loops"]) == ("Max 't'", [{"name": "steps", "iteration": 3}])
 
 
+@pytest.mark.slow
+def test_difference_that_whorl_writes_away_is_reported(whorl, saved):
+    """onnxruntime stops a loop without a condition where its body says so; whorl writes that condition as ignored."""
+    proto = model("""
+        main (float x) => (float y) {
+            three = Constant<value = int64 {3}> ()
+            y = Loop (three, "", x) <body = step (int64 i, bool on, float a) => (bool on_out, float b) {
+                on_out = Constant<value = bool {0}> ()
+                b = Add(a, a)
+            }>
+        }""")
+    report = whorl("compare", saved(proto), "--input", "x=1", "--with", "onnxruntime", "--bisect")
+    assert (report.code, report.out.splitlines()) == (
+        1,
+        [
+            "output    y",
+            "value     y",
+            "differs   1 of 1 elements differ, first at []: 8.0 here, 2.0 there",
+            "at most   abs 6, rel 0.75, ulp 16777216",
+            "note      only the file as it is differs: as whorl writes the model, with the same meaning, all values "
+            "are equal",
+        ],
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
     [

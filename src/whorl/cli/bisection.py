@@ -14,7 +14,8 @@ import numpy as np
 from whorl.api.extracting import Extracted
 from whorl.api.models import load_module, save
 from whorl.api.tracing.bisecting import First, Side, bisect, isolate_first
-from whorl.api.tracing.differing import DEFAULTS, Difference, Tolerances
+from whorl.api.tracing.differing import DEFAULTS, Difference, Tolerances, measure
+from whorl.api.tracing.recording import copy_module
 from whorl.cli.arguments import UsageError, module_of
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import inputs_of
@@ -24,9 +25,12 @@ from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Question
 from whorl.conformance.runner import Worker, WorkerLost
 from whorl.errors import RunError
+from whorl.formats.onnx.files import bytes_in_one
 from whorl.formats.onnx.saving import to_proto
+from whorl.formats.registry import ONNX, format_of
 from whorl.ir.graph import Module
 
+FORM = "only the file as it is differs: as whorl writes the model, with the same meaning, all values are equal"
 PATIENCE = 60.0
 """Seconds an engine has for one run where no --timeout is given."""
 SHOWN = 8
@@ -77,7 +81,7 @@ def execute(arguments: argparse.Namespace) -> int:
     tolerances = tolerances_of(arguments.tolerance)
     with _their_side(arguments, module) as theirs:
         ours = Side(module, partial(run_module, arguments))
-        first = bisect(ours, theirs, inputs, tolerances)
+        first = bisect(ours, theirs, inputs, tolerances) or _first_in_file(arguments, ours, theirs, inputs, tolerances)
         repro = isolate_first(ours, first, inputs) if first is not None and arguments.repro else None
     written = "" if repro is None else _write_repro(repro, Path(arguments.repro))
     if arguments.json:
@@ -88,9 +92,13 @@ def execute(arguments: argparse.Namespace) -> int:
     return int(first is not None)
 
 
+def _other(arguments: argparse.Namespace) -> str:
+    return getattr(arguments, "with") or arguments.against
+
+
 @contextmanager
 def _their_side(arguments: argparse.Namespace, module: Module) -> Iterator[Side]:
-    other = getattr(arguments, "with") or arguments.against
+    other = _other(arguments)
     if other not in BACKENDS and ":" not in other:
         if not Path(other).exists():
             raise UsageError(f"--with {other!r} is neither a file nor an engine", fix=f"engines: {', '.join(BACKENDS)}")
@@ -103,6 +111,26 @@ def _their_side(arguments: argparse.Namespace, module: Module) -> Iterator[Side]
         engine.close()
 
 
+def _first_in_file(
+    arguments: argparse.Namespace, ours: Side, theirs: Side, inputs: Mapping[str, Any], tolerances: Tolerances
+) -> First | None:
+    """The first output that differs where an engine reads MODEL as it is, not as whorl writes it."""
+    if theirs.module is not ours.module or format_of(arguments.model) is not ONNX:
+        return None
+    engine = _Engine(_other(arguments), arguments.timeout or PATIENCE)
+    try:
+        answers = engine.ask(bytes_in_one(arguments.model), inputs)
+    except RunError as error:
+        return First("", [], "", "", note=f"{FORM}: {error}")
+    finally:
+        engine.close()
+    expected = ours.run(copy_module(ours.module), inputs)
+    for name, a, b in zip(ours.module.output_names, expected, answers, strict=False):
+        if (difference := measure(a, b, tolerances)) is not None:
+            return First(name, [], "", name, difference, note=FORM)
+    return None
+
+
 class _Engine:
     """An engine in a process of its own, which begins anew where it was lost."""
 
@@ -112,7 +140,11 @@ class _Engine:
 
     def run(self, module: Module, inputs: Mapping[str, Any]) -> list[Any]:
         """All outputs. Errors: RunError where there are none."""
-        question = Question(to_proto(module).SerializeToString(), inputs)
+        return self.ask(to_proto(module).SerializeToString(), inputs)
+
+    def ask(self, model: bytes, inputs: Mapping[str, Any]) -> list[Any]:
+        """All outputs of a model in ONNX. Errors: RunError where there are none."""
+        question = Question(model, inputs)
         try:
             self.worker = self.worker or Worker(self.name)
             answer = self.worker.ask(question, self.patience)
@@ -162,7 +194,8 @@ def lines_of(first: First | None) -> list[str]:
         return ["no value differs"]
     lines = [f"output    {first.output}"]
     lines += [f"loop      {name}: iteration {iteration}" for name, iteration in first.loops]
-    lines += [f"node      {first.node}", f"value     {first.value}"]
+    lines += [f"node      {first.node}"] if first.node else []
+    lines += [f"value     {first.value}"] if first.value else []
     if first.difference is not None:
         lines.append(f"differs   {first.difference.text}")
         lines += _distances(first.difference)

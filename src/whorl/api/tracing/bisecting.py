@@ -131,6 +131,8 @@ class _Search:
     def _first_iteration(self, path: str, at: Mapping[str, int]) -> int | str:
         """The first iteration of a loop after which something that the body answers differs; else what does."""
         ours, theirs = self._records(path, _answers, at)
+        if not ours or not theirs:
+            return "its body answers nothing that could be an output"
         first: int | None = None
         counts = len(ours[0].iterations), len(theirs[0].iterations)
         for a, b in zip(ours, theirs, strict=False):
@@ -199,7 +201,7 @@ class _Search:
             return First(output, [], node.title, output, note=note)
         path = _inner_path(_scope_at(self.theirs.module, ""), node)
         ours = _expose(self.ours, path, _answers, {}, self.inputs)
-        low, most = -1, len(ours[0].iterations)
+        low, most = -1, max((len(each.iterations) for each in ours), default=0)
         if self._fails(high, most) is False:
             return First(output, [], node.title, output, note=note)
         while most - low > 1:

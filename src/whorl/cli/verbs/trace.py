@@ -1,7 +1,7 @@
 """Record what happens inside loops and branches: values by iteration, trip counts, branches taken.
 
 --values chooses values by globs for their names or paths, such as 'newton/*'. What is recorded goes to a .npz file or a
-.zarr folder, which `whorl.load_trace` reads.
+.zarr folder, which `whorl.load_trace` reads. --stop-at finds the first iteration in which something goes wrong.
 """
 
 from __future__ import annotations
@@ -12,13 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from whorl.api.tracing.locating import Located, locate_in
 from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, save_trace
 from whorl.api.tracing.value_trace import ValueTrace
-from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of
-from whorl.cli.documents import print_document
+from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options
+from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.cli.running import run_module
+from whorl.cli.verbs.run import shown
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,14 +31,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
     )
-    parser.add_argument("--every", type=count, default=1, metavar="N", help="every Nth iteration of outermost loops")
+    parser.add_argument("--every", type=count, metavar="N", help="every Nth iteration of outermost loops")
     parser.add_argument("--first", type=count, metavar="N", help="the first N iterations of outermost loops")
     parser.add_argument("--last", type=count, metavar="N", help="the last N iterations of outermost loops")
     parser.add_argument(
         "--when",
-        default="",
         metavar="CONDITION",
         help="iterations in which a condition holds in the body that it reads of, such as 'abs(h) > 1e6'",
+    )
+    parser.add_argument(
+        "--stop-at",
+        metavar="CONDITION",
+        help="instead of recording, find the first iteration in which a condition holds, the node and what it read: "
+        "nan or inf of any value, or a condition as for --when",
     )
     parser.add_argument(
         "--budget",
@@ -47,17 +54,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+RECORDING = "--output", "--values", "--every", "--first", "--last", "--when", "--budget"
+"""The options that say what is recorded."""
+
+
 def execute(arguments: argparse.Namespace) -> int:
+    if arguments.stop_at:
+        return _locate(arguments)
     if arguments.output and not arguments.output.endswith(ENDINGS):
         raise UsageError(f"--output {arguments.output!r} does not end in {' or '.join(ENDINGS)}")
     module = module_of(arguments)
     inputs = inputs_of(arguments, module, fills=arguments.random is not None)
     selection = Selection(
         values=arguments.values or ["*"],
-        every=arguments.every,
+        every=1 if arguments.every is None else arguments.every,
         first=arguments.first,
         last=arguments.last,
-        when=arguments.when,
+        when=arguments.when or "",
         budget=arguments.budget,
     )
     with suggest_lengths(arguments, module, inputs):
@@ -69,6 +82,33 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join([*trace.lines(), *([f"wrote {arguments.output}"] if arguments.output else [])]))
     return 0
+
+
+def _locate(arguments: argparse.Namespace) -> int:
+    """Print where a condition holds first."""
+    refuse_options(arguments, RECORDING, "is for what is recorded, and --stop-at records nothing")
+    module = module_of(arguments)
+    inputs = inputs_of(arguments, module, fills=arguments.random is not None)
+    with suggest_lengths(arguments, module, inputs):
+        located = locate_in(module, inputs, arguments.stop_at, partial(run_module, arguments))
+    if arguments.json:
+        print_document({"first": None if located is None else _document_of(located)})
+    elif located is None:
+        print(f"{arguments.stop_at!r} never holds")
+    else:
+        lines = [f"loop      {name}: iteration {iteration}" for name, iteration in located.loops]
+        lines += [f"node      {located.node}", f"value     {located.value}"]
+        print("\n".join([*lines, *(f"operand   {name}: {shown(value)}" for name, value in located.operands.items())]))
+    return 0
+
+
+def _document_of(located: Located) -> dict[str, Any]:
+    return {
+        "loops": [{"name": name, "iteration": iteration} for name, iteration in located.loops],
+        "node": located.node,
+        "value": located.value,
+        "operands": {name: plain(value) for name, value in located.operands.items()},
+    }
 
 
 def document_of(trace: ValueTrace) -> dict[str, Any]:

@@ -47,14 +47,7 @@ def add_condition(scopes: Sequence[Scope], text: str) -> NamedValue:
 
     Names are those of values, or their paths in quotation marks; numbers are compared as float64. Errors: RunError.
     """
-    try:
-        tree = ast.parse(text, mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        raise _refusal(text, "is not an expression") from None
-    names = dict.fromkeys(name for node in ast.walk(tree) if (name := _name_of(node)))
-    matching = {name: _find(scopes, name, text) for name in names}
-    if not matching:
-        raise _refusal(text, "reads no value")
+    tree, matching = _parse(text), find_values(scopes, text)
     scope = max((each.scope for each in matching.values()), key=lambda scope: len(scope.chain))
     for each in matching.values():
         if each.scope is not scope and each.scope not in scope.chain:
@@ -71,6 +64,21 @@ def add_condition(scopes: Sequence[Scope], text: str) -> NamedValue:
         raise _refusal(text, "is a number")
     answer = add(scope.region, ReduceMax(keepdims=0), result)
     return NamedValue(answer, scope, text)
+
+
+def find_values(scopes: Sequence[Scope], text: str) -> dict[str, NamedValue]:
+    """The values that a condition reads, by the names that it calls them. Errors: RunError."""
+    names = dict.fromkeys(name for node in ast.walk(_parse(text)) if (name := _name_of(node)))
+    if not names:
+        raise _refusal(text, "reads no value")
+    return {name: _find(scopes, name, text) for name in names}
+
+
+def _parse(text: str) -> ast.expr:
+    try:
+        return ast.parse(text, mode="eval").body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        raise _refusal(text, "is not an expression") from None
 
 
 def _refusal(text: str, problem: str) -> RunError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -77,15 +78,24 @@ def _explode(exposed: Exposed, iterations: np.ndarray, values: Sequence[np.ndarr
     rows: list[np.ndarray] = []
     for outer, value in zip(iterations, values, strict=True):
         lengths, rest = value.shape[: exposed.stacked], value.shape[exposed.stacked :]
-        own = np.indices(lengths).reshape(len(lengths), -1).T
-        numbers.append(np.concatenate([np.broadcast_to(outer, (len(own), len(outer))), own], 1))
+        own = _grid(lengths)
+        numbers.append(np.concatenate([np.broadcast_to(outer, (len(own), len(outer))), own], 1) if len(outer) else own)
         rows.append(value.reshape(len(own), *rest))
     if len({row.shape[1:] for row in rows}) == 1:
         stacked_rows: np.ndarray | list[Any] = rows[0] if len(rows) == 1 else np.concatenate(rows)
     else:
         stacked_rows = _stack([row for each in rows for row in each])
     empty = np.zeros((0, len(exposed.loops)), np.int64)
-    return Records(exposed.path, exposed.loops, np.concatenate([empty, *numbers]).astype(np.int64), stacked_rows)
+    all_numbers = numbers[0] if len(numbers) == 1 else np.concatenate([empty, *numbers])
+    return Records(exposed.path, exposed.loops, all_numbers, stacked_rows)
+
+
+@lru_cache(maxsize=2)
+def _grid(lengths: tuple[int, ...]) -> np.ndarray:
+    """The iterations of loops in each other; shared, since long loops have many values."""
+    grid = np.indices(lengths).reshape(len(lengths), -1).T
+    grid.flags.writeable = False
+    return grid
 
 
 def _stack(values: Sequence[np.ndarray] | np.ndarray) -> np.ndarray | list[Any]:
