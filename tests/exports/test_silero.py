@@ -85,3 +85,47 @@ def test_stream_of_the_half_file_which_is_another_network():
     path, chunks = FILES / "silero_vad_half.onnx", speak(16000, 1)
     expected = stream(onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"]), chunks, 16000)
     compare(expected, stream(whorl.InferenceSession(path), chunks, 16000), AMPLIFICATION, "half")
+
+
+STEP = {"silero_vad": 192, "silero_vad_16k_op15": 192, "silero_vad_half": 192}
+"""The files with branches that the length of a chunk decides, and the shortest that takes the first ones."""
+
+
+def deloop(file: str, **options: Any) -> whorl.Module:
+    module = whorl.load(FILES / f"{file}.onnx")
+    inputs = {"sr": np.array(16000)} if any(value.name == "sr" for value in module.main.arguments) else {}
+    return whorl.deloop(module, inputs=inputs, **options)
+
+
+@pytest.mark.parametrize("file", STEP)
+def test_rate_alone_says_which_length_to_bind(file):
+    name = "input.1" if file == "silero_vad" else "sequence"
+    with pytest.raises(whorl.DeloopError) as caught:
+        deloop(file)
+    assert f"then_branch is for {STEP[file]} <= {name} <= 703" in caught.value.message
+    assert caught.value.fix == f"try --dim {name}={STEP[file]}, in Python dims={{'{name}': {STEP[file]}}}"
+
+
+@pytest.mark.parametrize("file", [*STEP, "silero_vad_op18_ifless", "silero_vad_openvino_16k"])
+def test_bound_file_has_no_branches_and_one_scan_gives_what_the_chunks_give(tmp_path, file):
+    openvino = pytest.importorskip("openvino")
+    name = {"silero_vad": "input.1", "silero_vad_openvino_16k": ""}.get(file, "sequence")
+    batch = {"silero_vad": {"input.0": 1, "state.1": 1}, "silero_vad_openvino_16k": {}}.get(file, {"batch": 1})
+    dims = ({name: 576} if name else {}) | batch
+    bound = deloop(file, dims=dims)
+    assert not any(node.regions for node in bound.nodes())
+    whorl.save(bound, tmp_path / "bound.onnx")
+    flat = onnxruntime.InferenceSession(tmp_path / "bound.onnx", providers=["CPUExecutionProvider"])
+    chunks = speak(16000, 1)
+    message = stream(flat, chunks, 16000)
+    original = onnxruntime.InferenceSession(FILES / f"{file}.onnx", providers=["CPUExecutionProvider"])
+    assert all(map(np.array_equal, message, stream(original, chunks, 16000)))
+    openvino.Core().compile_model(openvino.Core().read_model(tmp_path / "bound.onnx"), "CPU")
+    loop = whorl.to_loop(bound, carry={"state": "stateN"}, scan=["input"], collect=["output"])
+    assert [node.op.name for node in loop.main.nodes] == ["Loop"]
+    whorl.save(loop, tmp_path / "loop.onnx")
+    whole = onnxruntime.InferenceSession(tmp_path / "loop.onnx", providers=["CPUExecutionProvider"])
+    state = np.zeros((2, 1, 128), np.float32)
+    before = np.concatenate([np.zeros((1, 1, 64), np.float32), chunks[:-1, :, -64:]])
+    (output, _) = whole.run(None, {"input": np.concatenate([before, chunks], axis=2), "state": state})
+    assert np.array_equal(output, np.array(message))

@@ -122,8 +122,10 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
     pipeline.optimize(module, chosen)
     context = Context(module, PassOptions())
     remaining = unroll_control_flow(module, context, choices.max_iterations, is_chosen, removed)
+    remedy = remedy_of(module, remaining)
     reasons = {where: _reason(str(why), recurrent.get(where)) for where, why in remaining.items()}
-    fix = _fix(remedy_of(module, remaining)) if remaining else ""
+    reasons |= {where: f"{reasons[where]}; then_branch is for {text}" for where, text in remedy.decisions.items()}
+    fix = _fix(remedy) if remaining else ""
     pipeline.optimize(module, chosen)
     select_by_logic(module, Context(module, chosen))
     return Delooped(module, removed, reasons, fix)

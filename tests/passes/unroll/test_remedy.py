@@ -120,3 +120,36 @@ def test_lengths_that_keep_a_branch_from_failing_are_named():
 }""")
     result = remedy_of(module, unroll_control_flow(module, Context(module), MOST))
     assert result.lengths == {"M": 8, "N": 8} and not result.inputs
+
+
+BRANCH = """main(%x: float32[n], %k: int64[2], %c: bool[], %d: int64[4]) {
+  %s: int64[1] = Shape(%x)
+  %one: int64[1] = Constant() {value = int64[1] <1>}
+  %e: bool[1] = Equal(%s, %one)
+  %f: int64[] = ReduceSum(%d) {keepdims = 0}
+  %g: bool[] = Cast(%f) {to = bool}
+  %y: float32[m] = If(CONDITION, %x, %k)
+  then_branch(%a: float32[n], %i: int64[2]) {
+    %p: float32[2] = Gather(%a, %i)
+    return %p
+  }
+  else_branch(%b: float32[n], %i: int64[2]) {
+    %q: float32[n] = Exp(%b)
+    return %q
+  }
+  return y = %y
+}"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "lengths", "inputs", "decisions"),
+    [
+        ("%e", {"n": 1}, {}, {"If 'y'": "n = 1"}),
+        ("%c", {}, {"c": True}, {}),
+        ("%g", {}, {}, {}),
+    ],
+)
+def test_branch_is_traced_to_what_decides_it(condition, lengths, inputs, decisions):
+    module = read(BRANCH.replace("CONDITION", condition))
+    result = remedy_of(module, unroll_control_flow(module, Context(module), MOST))
+    assert (result.lengths, result.inputs, result.decisions) == (lengths, inputs, decisions)

@@ -54,6 +54,9 @@ def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
         if location not in remaining:
             continue
         sources.add_lengths(remaining[location].lengths, remedy)
+        has_lengths = bool(remaining[location].lengths)
+        if isinstance(node.op, If) and not has_lengths and (decision := sources.decide(node, remedy)):
+            remedy.decisions[location] = decision
         if isinstance(node.op, Loop):
             remedy.iterations = max(remedy.iterations, remaining[location].iterations)
             if iterations(node)[1] == float("inf"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -17,17 +18,22 @@ from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, TensorType
 from whorl.ops.control.flow import Loop
 from whorl.passes.rules.pattern import tensor_type
+from whorl.passes.unroll.decisions import decide_by_length
 
 EXAMPLE = 8
 """The length or value that a message shows."""
 
 
 class Remedy(Struct):
-    """Named lengths to fix, inputs to fix, each with an example, and iterations to allow."""
+    """Named lengths to fix, inputs to fix, each with an example, and iterations to allow.
+
+    `decisions`: for which lengths branches, by their location, take their first one.
+    """
 
     lengths: dict[str, Any] = field(default_factory=dict[str, Any])
     inputs: dict[str, Any] = field(default_factory=dict[str, Any])
     iterations: int = 0
+    decisions: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class Unfixable(Exception):
@@ -47,6 +53,18 @@ class TripCountSources:
         if self._lengths.issuperset(names):
             remedy.lengths.update(dict.fromkeys(names, EXAMPLE))
 
+    def decide(self, node: Node, remedy: Remedy) -> str:
+        """Note what decides an If; for which lengths it takes its first branch, or nothing."""
+        decision = decide_by_length(node, self._lengths)
+        if decision is not None:
+            remedy.lengths[decision.name] = decision.example
+            return str(decision)
+        condition, is_innermost = node.inputs[0], not any(inner.regions for r in node.regions for inner in r.nodes)
+        if condition is not None and is_innermost:
+            with suppress(Unfixable):
+                self._add_sources([*self._origins(condition)], remedy)
+        return ""
+
     def add(self, node: Node, remedy: Remedy) -> None:
         """Note what bounds a loop; nothing where only a run can tell."""
         assert isinstance(node.op, Loop)
@@ -60,12 +78,15 @@ class TripCountSources:
                 sources = [*count()]
             except Unfixable:
                 continue
-            for origin in sources:
-                if isinstance(origin, str):
-                    remedy.lengths[origin] = EXAMPLE
-                else:
-                    remedy.inputs[origin.name] = _example(tensor_type(origin))
+            self._add_sources(sources, remedy)
             return
+
+    def _add_sources(self, sources: list[str | Value], remedy: Remedy) -> None:
+        for origin in sources:
+            if isinstance(origin, str):
+                remedy.lengths.setdefault(origin, EXAMPLE)
+            else:
+                remedy.inputs[origin.name] = _example(tensor_type(origin))
 
     def _origins(self, trip: Value) -> Iterator[str | Value]:
         """Names of lengths, and inputs, that a value is computed from. Errors: Unfixable."""
