@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+from passes.programs import read
 from passes.vectorize.programs import check, kinds, reason
+
+from whorl.passes.context import Context, PassOptions
+from whorl.passes.vectorize.control_flow import vectorize_control_flow
 
 LENGTHS = (0, 1, 2, 7)
 
@@ -253,3 +257,20 @@ def test_loop_that_its_body_may_end_remains():
       return r = %r
     }"""
     assert reason(text) == "its body may end it: carried value 's' has no closed form"
+
+
+@pytest.mark.parametrize(("rows", "goes"), [("0", False), ("N", False), ("2", True)])
+def test_what_may_fail_is_not_computed_for_a_loop_without_iterations(rows, goes):
+    module = read(f"""main(%x: float32[M], %y: float32[{rows}]) {{
+  %r: float32[{rows}] = Loop(_, _, %y, %x) {{scanned = (Scanned(),), collected = (Collected(),)}}
+  body(%i: int64[], %g: bool[], %s: float32[], %a: float32[M]) {{
+    %k: int64[] = Constant() {{value = int64[] <0>}}
+    %f: float32[] = Gather(%a, %k)
+    %e: float32[] = Add(%f, %s)
+    return %g, %e
+  }}
+  return r = %r
+}}""")
+    reasons = vectorize_control_flow(module, Context(module, PassOptions()))
+    text = "it may never run: Gather 'f' may fail on values that it does not see now"
+    assert list(reasons.values()) == [] if goes else [text]

@@ -18,6 +18,7 @@ from whorl.passes.vectorize.exits import loop_of_conditions, loop_of_trips, trip
 from whorl.passes.vectorize.forms import Recurrence
 from whorl.passes.vectorize.recurrences import Chain, recurrence_of
 from whorl.passes.vectorize.regions import batch_node
+from whorl.passes.vectorize.speculation import require_total
 from whorl.passes.vectorize.stacks import Stacks
 
 
@@ -95,6 +96,7 @@ class _Vectorized:
                 continue
             before = len(self.build.region.nodes)
             try:
+                self._require_harmless(node)
                 batch_node(node, self.values, self.build)
             except CannotVectorize as why:
                 del self.build.region.nodes[before:]
@@ -102,6 +104,11 @@ class _Vectorized:
                 waiting.append(node)
         self.pending = waiting
         return reason
+
+    def _require_harmless(self, node: Node) -> None:
+        """Refuse to compute what is the same in all iterations and may fail, where there may be no iteration."""
+        if not self.stacks.is_some and not any(v is not None and self.values[v].is_mapped for v in node.inputs):
+            require_total(node, "it may never run")
 
     # ---- carried values --------------------------------------------------------------------------------------
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from whorl.ir import dims
 from whorl.ir.build import Builder
-from whorl.ir.graph import Region, walk
+from whorl.ir.graph import Node, Region, walk
 from whorl.ir.infer import Inference
+from whorl.ir.types import TensorType
 from whorl.ops.control.flow import Loop
 from whorl.ops.elementwise.comparison import Where
+from whorl.passes.totality import Totality
 from whorl.passes.unroll.clamping import speculatable
-from whorl.passes.unroll.legality import CannotUnroll
+from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, lengths_of
 
 
@@ -23,6 +25,22 @@ def harmless(region: Region, what: str, inference: Inference) -> Region:
         if isinstance(node.op, Loop) and node.inputs[0] is None and not node.op.scanned:
             raise CannotVectorize(f"{what}: {node.title} may not end on values that it does not see now")
     return copy
+
+
+def require_total(node: Node, what: str) -> None:
+    """Refuse a node that may fail, or inside of which one may."""
+    for inner in (node, *(each for region in node.regions for each in walk(region))):
+        values = [value for value in (*inner.inputs, *inner.outputs) if value is not None]
+        if inner.regions or Totality().is_total(inner):
+            continue
+        if not all(isinstance(value.type, TensorType) for value in values):
+            raise CannotVectorize(f"{what}, and {inner.title} may fail then")
+        alone = Region()
+        alone.nodes = [inner]
+        try:
+            require_speculatable(alone)
+        except CannotUnroll as reason:
+            raise CannotVectorize(f"{what}: {reason}") from None
 
 
 def choose(condition: Batched, a: Batched, b: Batched, what: str, build: Builder) -> Batched:
