@@ -52,7 +52,7 @@ def _key(node: Node) -> Any:
     return (type(op), *node.inputs)
 
 
-def _same_attributes(a: Op, b: Op) -> bool:
+def has_same_attributes(a: Op, b: Op) -> bool:
     """Whether two ops of one class have the same fields, bit by bit."""
     return all(_is_same(getattr(a, name), getattr(b, name)) for name in a.__struct_fields__)
 
@@ -78,7 +78,7 @@ class _Candidate:
         a, b = self.node.op, other.node.op
         if isinstance(a, Constant) and isinstance(b, Constant):
             return self.sample() == other.sample() and same_elements(a.value, b.value)
-        return len(self.node.outputs) == len(other.node.outputs) and _same_attributes(a, b)
+        return len(self.node.outputs) == len(other.node.outputs) and has_same_attributes(a, b)
 
     def sample(self) -> Any:
         """A few elements of a constant, read once."""

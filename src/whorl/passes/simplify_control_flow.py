@@ -5,7 +5,8 @@ value becomes unknown is peeled up to there (`peel`). Induction variables are ev
 and give the trip count of a loop that a counter ends (`induction`). A node that fails ends the attempt and the loop
 remains, to fail when it runs.
 
-Across borders, small constants are copied into regions, which drops an operand (`push_constants`); loop-invariant nodes
+Ifs on one condition become one, and what both branches compute alike goes before them (`merge_branches`). Across
+borders, small constants are copied into regions, which drops an operand (`push_constants`); loop-invariant nodes
 are hoisted (`licm`).
 """
 
@@ -21,6 +22,7 @@ from whorl.passes.context import Context
 from whorl.passes.fold_collections import fold_collections
 from whorl.passes.induction import resolve_trip_count
 from whorl.passes.licm import hoist_invariants
+from whorl.passes.merge_branches import hoist_common, merge_branches
 from whorl.passes.peel import peel_constant_iterations
 from whorl.passes.push_constants import push_constants
 from whorl.passes.simplify_if import simplify_if
@@ -32,6 +34,8 @@ STEPS = (remove_zero_trip_loop, capture_unchanged_states, inline_single_iteratio
 
 def simplify_control_flow(module: Module, context: Context) -> None:
     """Simplify every If and Loop, outer ones first."""
+    for region in list(walk_regions(module.main)):
+        merge_branches(region, context)
     used = set[Value | None]().union(*(region.used_values() for region in walk_regions(module.main)))
 
     def visit(node: Node, build: Builder) -> Sequence[Value | None] | None:
@@ -44,7 +48,10 @@ def simplify_control_flow(module: Module, context: Context) -> None:
             case _:
                 return fold_collections(node, build, context)
         if outputs is None:
+            edits = context.edits
             push_constants(node, context)
+            if isinstance(node.op, If) and context.edits == edits:  # else a branch may soon need less
+                hoist_common(node, build.region, context)
             hoist_invariants(node, build.region, context)
         return outputs
 

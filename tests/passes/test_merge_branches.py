@@ -1,0 +1,157 @@
+"""Ifs on one condition, and what both branches compute alike."""
+
+import pytest
+from passes.programs import Case, check
+
+CASES = {
+    "two_on_one_condition_become_one": Case(
+        """main(%c: bool[], %x: float32[2], %y: float32[2]) {
+  %p: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %t: float32[2] = Exp(%a)
+    return %t
+  }
+  else_branch(%a: float32[2]) {
+    %e: float32[2] = Neg(%a)
+    return %e
+  }
+  %n: float32[2] = Sin(%y)
+  %q: float32[2] = If(%c, %p, %n)
+  then_branch(%a: float32[2], %b: float32[2]) {
+    %t: float32[2] = Add(%a, %b)
+    return %t
+  }
+  else_branch(%a: float32[2], %b: float32[2]) {
+    %e: float32[2] = Sub(%a, %b)
+    return %e
+  }
+  return p = %p, q = %q
+}""",
+        """main(%c: bool[], %x: float32[2], %y: float32[2]) {
+  %n: float32[2] = Sin(%y)
+  %p: float32[2], %q: float32[2] = If(%c, %x, %n)
+  then_branch(%x: float32[2], %n: float32[2]) {
+    %t: float32[2] = Exp(%x)
+    %t~1: float32[2] = Add(%t, %n)
+    return %t, %t~1
+  }
+  else_branch(%x: float32[2], %n: float32[2]) {
+    %e: float32[2] = Neg(%x)
+    %e~1: float32[2] = Sub(%e, %n)
+    return %e, %e~1
+  }
+  return p = %p, q = %q
+}""",
+    ),
+    "what_the_first_gives_is_read_between_them": Case(
+        """main(%c: bool[], %x: float32[2]) {
+  %p: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %t: float32[2] = Exp(%a)
+    return %t
+  }
+  else_branch(%a: float32[2]) {
+    %e: float32[2] = Neg(%a)
+    return %e
+  }
+  %n: float32[2] = Sin(%p)
+  %q: float32[2] = If(%c, %n)
+  then_branch(%a: float32[2]) {
+    return %a
+  }
+  else_branch(%a: float32[2]) {
+    %e: float32[2] = Cos(%a)
+    return %e
+  }
+  return q = %q
+}""",
+        """main(%c: bool[], %x: float32[2]) {
+  %p: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %t: float32[2] = Exp(%a)
+    return %t
+  }
+  else_branch(%a: float32[2]) {
+    %e: float32[2] = Neg(%a)
+    return %e
+  }
+  %n: float32[2] = Sin(%p)
+  %q: float32[2] = If(%c, %n)
+  then_branch(%a: float32[2]) {
+    return %a
+  }
+  else_branch(%a: float32[2]) {
+    %e: float32[2] = Cos(%a)
+    return %e
+  }
+  return q = %q
+}""",
+    ),
+    "what_both_branches_compute_goes_before": Case(
+        """main(%c: bool[], %x: float32[2]) {
+  %p: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %k: float32[] = Constant() {value = float32[] <3.0>}
+    %s: float32[2] = Mul(%a, %k)
+    %t: float32[2] = Exp(%s)
+    return %t
+  }
+  else_branch(%b: float32[2]) {
+    %k: float32[] = Constant() {value = float32[] <3.0>}
+    %s: float32[2] = Mul(%b, %k)
+    %e: float32[2] = Cos(%s)
+    return %e
+  }
+  return p = %p
+}""",
+        """main(%c: bool[], %x: float32[2]) {
+  %k: float32[] = Constant "k" () {value = float32[] <3.0>}
+  %s: float32[2] = Mul(%x, %k)
+  %p: float32[2] = If(%c, %s)
+  then_branch(%s: float32[2]) {
+    %t: float32[2] = Exp(%s)
+    return %t
+  }
+  else_branch(%s: float32[2]) {
+    %e: float32[2] = Cos(%s)
+    return %e
+  }
+  return p = %p
+}""",
+    ),
+    "draws_and_other_attributes_stay": Case(
+        """main(%c: bool[], %x: float32[2, 3]) {
+  %p: float32[3, 2] = If(%c, %x)
+  then_branch(%a: float32[2, 3]) {
+    %s: float32[2, 3] = Softmax(%a) {axis = 0}
+    %t: float32[3, 2] = Transpose(%s)
+    return %t
+  }
+  else_branch(%a: float32[2, 3]) {
+    %s: float32[2, 3] = Softmax(%a) {axis = 1}
+    %t: float32[3, 2] = Transpose(%s)
+    return %t
+  }
+  return p = %p
+}""",
+        """main(%c: bool[], %x: float32[2, 3]) {
+  %p: float32[3, 2] = If(%c, %x)
+  then_branch(%a: float32[2, 3]) {
+    %s: float32[2, 3] = Softmax(%a) {axis = 0}
+    %t: float32[3, 2] = Transpose(%s)
+    return %t
+  }
+  else_branch(%a: float32[2, 3]) {
+    %s: float32[2, 3] = Softmax(%a) {axis = 1}
+    %t: float32[3, 2] = Transpose(%s)
+    return %t
+  }
+  return p = %p
+}""",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_program_becomes(name):
+    check(CASES[name])
