@@ -67,6 +67,12 @@ def test_scan_over_a_fixed_length_becomes_a_chain():
         assert got.tobytes() == want.tobytes()
 
 
+def test_unknown_target_is_refused_with_the_known_ones():
+    with pytest.raises(whorl.WhorlError) as caught:
+        whorl.deloop(SUM, target="tpu")
+    assert str(caught.value) == "there is no target 'tpu'\n  fix: choose from any, onnxruntime"
+
+
 def test_length_that_is_not_fixed_keeps_the_loop():
     assert (
         "Loop 'total': the number of its iterations is known only when it runs; "

@@ -136,10 +136,42 @@ MAPS = {
         h = Identity(g) v = Gather(x, i) best, at = TopK(v, two)
     }}>
 }}"""),
+    "torchscript_assigns_rows": Case(f"""main (float[n, 4] x) => (float[n, 4] y) {{ {TRIPS} {YES}
+    none = ConstantOfShape(shape)
+    y = Loop (trips, yes, none) <body = each (int64 i, bool g, float[n, 4] s) => (bool h, float[n, 4] t) {{
+        h = Identity(g) v = Gather(x, i) w = Exp(v)
+        at = Unsqueeze(i, first) index = Unsqueeze(at, first) up = Unsqueeze(w, first)
+        t = ScatterND(s, index, up)
+    }}>
+}}"""),
+    "jax_at_set": Case(f"""main (float[n, 4] x, float[n, 4] y) => (float[n, 4] z) {{ {TRIPS} {YES}
+    two = Constant<value = float {{2}}> ()
+    z = Loop (trips, yes, y) <body = each (int64 i, bool g, float[n, 4] s) => (bool h, float[n, 4] t) {{
+        h = Identity(g) v = Gather(x, i) w = Mul(v, two)
+        at = Unsqueeze(i, first) up = Unsqueeze(w, first) index = Unsqueeze(at, next)
+        t = ScatterND(s, index, up)
+    }}>
+}}"""),
+    "jax_at_add_of_integers": Case(
+        f"""main (int64[n] x, int64[6] counts) => (int64[6] z) {{ {TRIPS} {YES}
+    z = Loop (trips, yes, counts) <body = each (int64 i, bool g, int64[6] s) => (bool h, int64[6] t) {{
+        h = Identity(g) v = Gather(x, i) at = Unsqueeze(v, first) index = Unsqueeze(at, next)
+        t = ScatterND<reduction = "add">(s, index, next)
+    }}>
+}}""",
+        draws={"x": integers(0, 6, "n")},
+    ),
     "boxes_of_each_class": Case("""main (float[3, n] scores) => (float[3, n] kept) {
     limit = Constant<value = float {0.2}> () none = Constant<value = float {0}> ()
     kept = Scan (scores) <num_scan_inputs = 1, body = each (float[n] s) => (float[n] k) {
         c = Greater(s, limit) k = Where(c, s, none)
     }>
 }"""),
+    "sliding_windows": Case(f"""main (float[n, 2] x) => (float[k, 3, 2] y) {{ {TRIPS} {YES}
+    two = Constant<value = int64 {{2}}> () three = Constant<value = int64[1] {{3}}> ()
+    zero = Constant<value = int64 {{0}}> () d = Sub(trips, two) count = Max(d, zero)
+    y = Loop (count, yes) <body = each (int64 i, bool g) => (bool h, float[3, 2] w) {{
+        h = Identity(g) start = Unsqueeze(i, first) end = Add(start, three) w = Slice(x, start, end, first)
+    }}>
+}}"""),
 }

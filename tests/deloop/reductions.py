@@ -102,6 +102,24 @@ REDUCTIONS = {
 }""",
         draws={"x": whole("n", 3), "y": whole("n", 2)},
     ),
+    "running_largest": Case("""main (float[n, 3] x, float[3] low) => (float[3] t, float[n, 3] y) {
+    t, y = Scan (low, x) <num_scan_inputs = 1, body = each (float[3] s, float[3] v) => (float[3] u, float[3] w) {
+        u = Max(s, v) w = Identity(u)
+    }>
+}"""),
+    "running_smallest_before": Case(f"""main (float[n] x) => (float[n] y) {{ {TRIPS} {YES}
+    high = Constant<value = float {{1000}}> ()
+    t, y = Loop (trips, yes, high) <body = each (int64 i, bool g, float s) => (bool h, float u, float w) {{
+        h = Identity(g) v = Gather(x, i) u = Min(s, v) w = Sub(v, s)
+    }}>
+}}"""),
+    "largest_drop": Case(f"""main (float[n] x) => (float d) {{ {TRIPS} {YES}
+    low = Constant<value = float {{-1000}}> () none = Constant<value = float {{0}}> ()
+    t, d = Loop (trips, yes, low, none) <body = each (int64 i, bool g, float s, float b)
+        => (bool h, float u, float c) {{
+        h = Identity(g) v = Gather(x, i) u = Max(s, v) e = Sub(u, v) c = Max(b, e)
+    }}>
+}}"""),
     "differences_to_the_row_before": Case("""main (float[n, 3] x, float[3] start) => (float[3] t, float[n, 3] y) {
     t, y = Scan (start, x) <num_scan_inputs = 1, body = each (float[3] s, float[3] v) => (float[3] u, float[3] w) {
         w = Sub(v, s) u = Identity(v)
@@ -174,4 +192,36 @@ REDUCTIONS = {
             else_branch = same () => (int64[q2] o) {{ o = Identity(all) }}>
     }}>
 }}"""),
+    "moving_average": Case(
+        """main (float[n, 3] x, float[3] start) => (float[3] t, float[n, 3] y) {
+    keep = Constant<value = float {0.9}> () take = Constant<value = float {0.1}> ()
+    t, y = Scan (start, x) <num_scan_inputs = 1, body = each (float[3] s, float[3] v) => (float[3] u, float[3] w) {
+        a = Mul(s, keep) b = Mul(v, take) u = Add(a, b) w = Identity(u)
+    }>
+}""",
+        options={"target": "onnxruntime"},
+        tolerance=1e-4,
+    ),
+    "torchscript_decay": Case(
+        f"""main (float[n, 4] x) => (float[4] t) {{ {TRIPS} {YES}
+    zeros = Constant<value = float[4] {{0, 0, 0, 0}}> () half = Constant<value = float {{0.5}}> ()
+    t = Loop (trips, yes, zeros) <body = each (int64 i, bool g, float[4] s) => (bool h, float[4] u) {{
+        h = Cast<to = 9>(g) d = Mul(s, half) v = Gather(x, i) u = Add(d, v)
+    }}>
+}}""",
+        options={"target": "onnxruntime"},
+        tolerance=1e-4,
+    ),
+    "selective_state_space": Case(
+        """main (float[n, 4] x, float[n, 4] gate, float[4, 2] b) => (float[n, 4] y) {
+    none = Constant<value = float[4, 2] {0, 0, 0, 0, 0, 0, 0, 0}> () last = Constant<value = int64[1] {1}> ()
+    t, y = Scan (none, x, gate) <num_scan_inputs = 2,
+        body = each (float[4, 2] s, float[4] v, float[4] z) => (float[4, 2] u, float[4] w) {
+        a = Sigmoid(z) c = Unsqueeze(a, last) d = Mul(c, s) e = Unsqueeze(v, last) f = Mul(e, b) u = Add(d, f)
+        w = ReduceSum<keepdims = 0>(u, last)
+    }>
+}""",
+        options={"target": "onnxruntime"},
+        tolerance=1e-4,
+    ),
 }

@@ -24,6 +24,8 @@ from whorl.passes.vectorize.control_flow import vectorize_control_flow
 from whorl.passes.vectorize.trip_counts import count_iterations
 from whorl.runtime.feeds import check_value
 
+TARGETS = ("any", "onnxruntime")
+"""What the model without loops may be for."""
 MAX_ITERATIONS = 256
 """Copies of a body that are made unless the caller allows more."""
 
@@ -36,6 +38,7 @@ class DeloopOptions(Struct, frozen=True, kw_only=True):
     inputs: Mapping[str, Any] = {}
     exact: bool = False
     only: Sequence[str] = ()
+    target: str = "any"
 
 
 class Delooped(Struct, frozen=True):
@@ -59,6 +62,7 @@ def deloop(
     inputs: Mapping[str, Any] | None = None,
     exact: bool = False,
     only: Sequence[str] = (),
+    target: str = "any",
     partial: bool = False,
     timeout: float | None = None,
     options: LoadOptions | None = None,
@@ -79,12 +83,16 @@ def deloop(
     two matrices: they become a matrix product, whose error is at most d + 4 units of rounding of the squared lengths of
     the rows, for d columns. `exact` keeps the differences.
 
+    `target`: "any", or "onnxruntime", where a linear recurrence `s * a + x` becomes a few ops on all iterations for
+    each binary digit of a length: faster there than the loop, and rounded otherwise, unless `exact`.
     `only`: names of loops and branches, of their nodes or of an output, that are to go; others stay. `partial`: what
     cannot be removed stays, too, instead of an error.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
-    choices = DeloopOptions(max_iterations=max_iterations, dims=dims or {}, inputs=inputs or {}, exact=exact, only=only)
+    choices = DeloopOptions(
+        max_iterations=max_iterations, dims=dims or {}, inputs=inputs or {}, exact=exact, only=only, target=target
+    )
     result = deloop_with_reasons(source, choices, timeout, options_of(options, keywords))
     if result.remaining and not partial:
         raise remaining_error(result)
@@ -114,7 +122,11 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
         }
         module = fix_inputs(module, choices.dims, values)
         pipeline.optimize(module)
-    chosen, is_chosen = PassOptions(distances=not choices.exact), _chooser(module, choices.only)
+    if choices.target not in TARGETS:
+        raise WhorlError(f"there is no target {choices.target!r}", fix=f"choose from {', '.join(TARGETS)}")
+    doubling = choices.target == "onnxruntime" and not choices.exact
+    chosen = PassOptions(distances=not choices.exact, doubling=doubling)
+    is_chosen = _chooser(module, choices.only)
     removed: dict[str, str] = {}
     count_iterations(module, Context(module, chosen), is_chosen)
     pipeline.optimize(module, chosen)

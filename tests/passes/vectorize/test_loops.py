@@ -233,7 +233,6 @@ def test_branch_that_rows_take_differently_becomes_a_selection():
 
 REMAINS = {
     "a recurrence": ("%a: $ = Mul(%s, %v)\n %t: $ = Tanh(%a)", "carried value 's' has no closed form"),
-    "running extremes": ("%t: $ = Max(%s, %v)", "carried value 's' has no closed form"),
     "a random node": (
         "%t: $ = RandomNormalLike(%v)",
         "RandomNormalLike 't' is random, and would draw for all rows at once",

@@ -16,6 +16,7 @@ from msgspec.structs import asdict
 
 from whorl.api.delooping import (
     MAX_ITERATIONS,
+    TARGETS,
     Delooped,
     DeloopOptions,
     deloop_with_reasons,
@@ -44,6 +45,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--exact",
         action="store_true",
         help="keep the bits of squared distances, which a matrix product rounds otherwise",
+    )
+    parser.add_argument(
+        "--target",
+        choices=TARGETS,
+        default=TARGETS[0],
+        help="what the model is for; for onnxruntime, linear recurrences take steps that double (default any)",
     )
     parser.add_argument(
         "--only",
@@ -80,6 +87,7 @@ def execute(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         exact=arguments.exact,
         only=arguments.only,
+        target=arguments.target,
     )
     result = deloop_with_reasons(arguments.model, choices, arguments.timeout, load_options(arguments))
     if result.remaining and not arguments.partial:

@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
 from whorl.ir.graph import Node, Op, Value
-from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.elementwise.arithmetic import Add, Max, Min
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import Equal, IsNaN, Where
 from whorl.ops.elementwise.logic import Not
@@ -21,11 +21,12 @@ from whorl.ops.movement.indexing import Gather, GatherElements
 from whorl.ops.movement.selection import Compress
 from whorl.ops.movement.shapes import Squeeze, Unsqueeze
 from whorl.ops.reduce.cumulative import CumSum
-from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMin, ReduceSum
+from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMax, ReduceMin, ReduceSum
 from whorl.ops.sequence.sequences import SplitToSequence
 from whorl.passes.rules.conditions import elements as elements_of
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align
+from whorl.passes.vectorize.doubling import extremes_so_far, linear_so_far
 from whorl.passes.vectorize.stacks import Stacks
 
 
@@ -112,6 +113,12 @@ class Reduced(Recurrence):
     term: Batched
     op: Op
 
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        kind = Max() if isinstance(self.op, ReduceMax) else Min() if isinstance(self.op, ReduceMin) else None
+        if kind is None:
+            return super().table(stacks, first)
+        return extremes_so_far(stacks, stacks.after(first, stacks.all_rows(self.term, first)), kind)
+
     def final(self, stacks: Stacks, first: Value) -> Value:
         build, rows = stacks.build, stacks.after(first, stacks.all_rows(self.term, first))
         dtype = tensor_type(first).dtype
@@ -132,6 +139,20 @@ class AllOrAny(Reduced):
         count = build.add(CumSum(), deciding, build.constant(np.array(0, np.int64)))
         none = build.add(Equal(), count, build.constant(np.array(0, np.int32)), name=self.state.name)
         return none if is_all else build.add(Not(), none, name=self.state.name)
+
+
+class Linear(Recurrence):
+    """factor * state + term."""
+
+    title = "a linear recurrence"
+
+    factor: Batched
+    term: Batched
+
+    def table(self, stacks: Stacks, first: Value) -> Value:
+        factors = stacks.after(first, stacks.all_rows(self.factor, first))
+        terms = stacks.after(first, stacks.all_rows(self.term, first))
+        return linear_so_far(stacks, factors, terms)
 
 
 class Overwritten(Recurrence):

@@ -10,6 +10,7 @@ from __future__ import annotations
 from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Value
+from whorl.ir.types import AnyShape
 from whorl.ir.walk import clone_region
 from whorl.ops.control.flow import Collected, Loop, known_bool
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_rows, lengths_of
@@ -22,24 +23,27 @@ from whorl.passes.vectorize.speculation import require_total
 from whorl.passes.vectorize.stacks import Stacks
 
 
-def vectorize_loop(node: Node, build: Builder, regroups: bool = False) -> tuple[list[Value], str]:
+def vectorize_loop(
+    node: Node, build: Builder, regroups: bool = False, doubles: bool = False
+) -> tuple[list[Value], str]:
     """The outputs of a loop without the loop, and what it becomes, in words. `regroups`: sums of floats may be.
+    `doubles`: linear recurrences of floats, too, in steps that double.
 
     Errors: CannotVectorize.
     """
     assert isinstance(node.op, Loop)
     what = "all iterations at once"
     if node.inputs[1] is not None and known_bool(node.regions[0].results[0]) is not True:
-        node = loop_of_trips(node, _trips(node, build, regroups), build)
+        node = loop_of_trips(node, _trips(node, build, regroups, doubles), build)
         what = "all iterations up to its end at once"
-    vectorized = _Vectorized(node, build, regroups)
+    vectorized = _Vectorized(node, build, regroups, doubles)
     return vectorized.outputs(), what + "".join(f", {text}" for text in vectorized.forms)
 
 
-def _trips(node: Node, build: Builder, regroups: bool) -> Value:
+def _trips(node: Node, build: Builder, regroups: bool, doubles: bool) -> Value:
     """The number of iterations that a loop runs until its body ends it. Errors: CannotVectorize."""
     try:
-        conditions = _Vectorized(loop_of_conditions(node, build), build, regroups).outputs()[-1]
+        conditions = _Vectorized(loop_of_conditions(node, build), build, regroups, doubles).outputs()[-1]
     except CannotVectorize as reason:
         raise CannotVectorize(f"its body may end it: {reason}") from None
     return trips_of(conditions, build)
@@ -48,9 +52,9 @@ def _trips(node: Node, build: Builder, regroups: bool) -> Value:
 class _Vectorized:
     """A body for all iterations; `values` are what is known of its values, `pending` its other nodes."""
 
-    def __init__(self, node: Node, build: Builder, regroups: bool) -> None:
+    def __init__(self, node: Node, build: Builder, regroups: bool, doubles: bool) -> None:
         assert isinstance(node.op, Loop)
-        self.node, self.op, self.build, self.regroups = node, node.op, build, regroups
+        self.node, self.op, self.build, self.regroups, self.doubles = node, node.op, build, regroups, doubles
         self.body = clone_region(node.regions[0])
         open_branches(self.body, build.inference, self.op.split(self.body.arguments)[4])
         self.stacks = stacks = Stacks(node, build)
@@ -117,7 +121,8 @@ class _Vectorized:
         state, result, first = self.states[k], self.body.results[1 + k], self.firsts[k]
         before = len(self.build.region.nodes)
         others = dict(zip(self.states, zip(self.body.results[1:], self.firsts, strict=False), strict=True))
-        form = recurrence_of(Chain(state, self.values, self.build, self.regroups, others), result, first)
+        chain = Chain(state, self.values, self.build, self.regroups, others, self.doubles)
+        form = recurrence_of(chain, result, first)
         if form is None:
             return False
         read = self._read(k, form)
@@ -166,7 +171,12 @@ class _Vectorized:
         """Refuse what has no rows in lengths that nothing proves: the loop then has its own, as what it says it is."""
         if self.stacks.is_some:
             return
-        proved = [dims.equal(a, b) for a, b in zip(lengths_of(old), lengths_of(new), strict=True)]
+        lengths = lengths_of(new)
+        proved = [dims.equal(a, b) for a, b in zip(lengths_of(old), lengths, strict=True)]
         del proved[how.axis]
+        rest = [length for axis, length in enumerate(lengths) if axis != how.axis % len(lengths)]
+        if how.stacks(len(rest)) and how.declared is not None and not isinstance(how.declared.shape, AnyShape):
+            known = zip(proved, how.declared.shape, rest, strict=True)
+            proved = [is_equal or (isinstance(a, int) and a == b) for is_equal, a, b in known]
         if not all(proved):
             raise CannotVectorize(f"it may never run, and {old.name!r} then has lengths that nothing proves")

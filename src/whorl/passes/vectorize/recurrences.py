@@ -31,12 +31,14 @@ from whorl.passes.vectorize.forms import (
     Appended,
     Beaten,
     Grown,
+    Linear,
     Overwritten,
     OverwrittenWhere,
     Recurrence,
     Reduced,
     Sum,
 )
+from whorl.passes.vectorize.scattering import scattered
 
 SUMMED = frozenset((INT32, INT64, FLOAT32, FLOAT64))
 """Element types that runtimes have cumulative sums and reductions for."""
@@ -58,6 +60,8 @@ class Chain(Struct):
     regroups: bool
     others: Mapping[Value, tuple[Value, Value]]
     """The updates and the first values of all that the loop carries."""
+    doubles: bool = False
+    """Whether linear recurrences of floats may be computed in steps that double."""
     nodes: set[Node] = field(default_factory=set[Node])
 
     def term(self, value: Value | None) -> Batched | None:
@@ -126,7 +130,7 @@ def recurrence_of(chain: Chain, result: Value, first: Value) -> Recurrence | Non
     where it needs terms that are not known yet."""
     if not isinstance(first.type, TensorType) or not isinstance(result.type, TensorType):
         return _appended(chain, result, first)
-    for find in (_overwritten, _beaten, _grown, _sum, _product, _extreme, _all_or_any):
+    for find in (_overwritten, _beaten, _grown, _scattered, _sum, _product, _extreme, _all_or_any, _linear):
         before = len(chain.build.region.nodes)
         form = find(replace(chain, nodes=set()), result, first)
         if form is not None:
@@ -247,6 +251,38 @@ def _appended(chain: Chain, result: Value, first: Value) -> Recurrence | None:
         return None
     chain.nodes.add(node)
     return Appended(chain.state, chain.nodes, term, mask)
+
+
+def _scattered(chain: Chain, result: Value, first: Value) -> Recurrence | None:
+    if not _keeps_type(chain, result, first):
+        return None
+    return scattered(chain.state, result, dict(chain.known), chain.regroups)
+
+
+def _linear(chain: Chain, result: Value, first: Value) -> Recurrence | None:
+    """state * factor + term, where sums may be regrouped into as many steps as a length has digits."""
+    node = maker(result)
+    if not chain.doubles or tensor_type(first).dtype not in (FLOAT32, FLOAT64) or not _keeps_type(chain, result, first):
+        return None
+    if node is None or not isinstance(node.op, Add):
+        return None
+    for product, term in (node.inputs, node.inputs[::-1]):
+        factor = _factor(chain, product)
+        if factor is not None and (known := chain.term(term)) is not None:
+            chain.nodes.add(node)
+            return Linear(chain.state, chain.nodes, factor, known)
+    return None
+
+
+def _factor(chain: Chain, product: Value | None) -> Batched | None:
+    """What a product multiplies the state by."""
+    node = None if product is None else maker(product)
+    if node is None or not isinstance(node.op, Mul) or chain.state not in node.inputs:
+        return None
+    factor = chain.term(node.inputs[1 if node.inputs[0] is chain.state else 0])
+    if factor is not None:
+        chain.nodes.add(node)
+    return factor
 
 
 def _sum(chain: Chain, result: Value, first: Value) -> Recurrence | None:

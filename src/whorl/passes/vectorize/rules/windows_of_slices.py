@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from whorl.ir.build import Builder
-from whorl.ir.dims import Dim
+from whorl.ir.dims import Call, Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Op, Value
 from whorl.ops.core.base import known_dims, known_ints
@@ -98,4 +98,20 @@ def _most(value: Value) -> Dim:
     first, _, step = (known_dims(each) for each in node.inputs)
     if first != (0,) or step != (1,):
         raise CannotVectorize(NOT_CONSTANT)
-    return lengths_of(value)[0] - 1
+    return _where_positive(lengths_of(value)[0]) - 1
+
+
+def _where_positive(count: Dim) -> Dim:
+    """What max(a, 0) is where it is positive, as it is where there is an iteration."""
+    match count:
+        case Linear(terms=((Call(kind="max", args=(a, 0) | (0, a)), 1),), constant=0):
+            return a
+        case _:
+            return count
+
+
+def iteration_and_offset(value: Value) -> tuple[Value, int]:
+    """The iteration numbers, and the constant that rows of one number are more. Errors: CannotVectorize for others."""
+    base, offset = _base_and_offset(value)
+    _most(base)
+    return base, offset
