@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from whorl.api.models import load as load
     from whorl.api.models import run as run
     from whorl.api.models import save as save
+    from whorl.api.onnxruntime_session import onnxruntime_session as onnxruntime_session
     from whorl.api.optimizing import optimize as optimize
     from whorl.api.options import ExecutionMode as ExecutionMode
     from whorl.api.options import ExecutionOrder as ExecutionOrder
@@ -115,6 +116,7 @@ _NAMES = {
         "run",
         "save",
     ),
+    "whorl.api.onnxruntime_session": ("onnxruntime_session",),
     "whorl.api.optimizing": ("optimize",),
     "whorl.api.options": (
         "ExecutionMode",

@@ -26,6 +26,7 @@ from whorl.codegen.library.ports import Library
 from whorl.codegen.library.text import fill_constants
 from whorl.codegen.target import Target, host, is_available, linkable_code
 from whorl.errors import CompileError, LoadError, UnsupportedError
+from whorl.formats.onnx.beside import bring_files
 from whorl.formats.onnx.cutting import (
     Cut,
     constant_tensors,
@@ -56,7 +57,7 @@ _PASSED = frozenset(
     )
 )
 """Element types that onnxruntime has as they are in programs, one byte or more an element."""
-_LIGHT_FAMILIES = frozenset(("elementwise", "movement", "reduce"))
+_LIGHT_FAMILIES = frozenset(("elementwise", "movement", "reduce", "sequence"))
 """Packages of ops that compute little for an element."""
 _AS_IN_ONNXRUNTIME = LoadOptions(condition_when_omitted="honour")
 _SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
@@ -96,6 +97,7 @@ def embed(
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
     linker()
+    path.parent.mkdir(parents=True, exist_ok=True)
     proto = ModelProto()
     proto.CopyFrom(read_proto(model))
     cuts = cut_control(proto)
@@ -112,6 +114,7 @@ def embed(
     if embedding.objects:
         embedding.write_library(library)
     replace_nodes(proto, embedding.nodes, DOMAIN, DOMAIN_VERSION)
+    bring_files(proto, folder, path.parent)
     path.write_bytes(proto.SerializeToString())
     return Embedded(str(path), str(library) if embedding.objects else "", regions)
 
@@ -183,7 +186,11 @@ class _Embedding:
     def with_neighbours(self, cuts: Sequence[Cut]) -> list[Cut]:
         """The cuts with light nodes around them; constants go by themselves."""
         light, nodes = self.values.light, self.proto.graph.node
-        positions = [n for n, node in enumerate(nodes) if node.input and all(y in light for y in node.output if y)]
+        positions = [
+            n
+            for n, node in enumerate(nodes)
+            if node.op_type != "Constant" and all(y in light for y in node.output if y)
+        ]
         return gather_neighbours(self.proto, cuts, positions)
 
     def add(self, alone: Cut, cut: Cut) -> EmbeddedRegion:

@@ -261,7 +261,7 @@ def test_entry_whose_machine_code_is_gone_is_ignored(empty_cache: Path) -> None:
 def test_other_files_of_this_package_have_other_entries(monkeypatch: pytest.MonkeyPatch) -> None:
     source = bytes_of(PERCEPTRON)
     whorl.InferenceSession(source).run(None, rows(5))
-    monkeypatch.setattr(prepared, "_fingerprint", lambda: "another version")
+    monkeypatch.setattr(prepared, "package_fingerprint", lambda: "another version")
     assert not is_asleep(whorl.InferenceSession(source))
 
 

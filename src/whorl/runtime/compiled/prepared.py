@@ -151,12 +151,12 @@ def open_session(model: bytes, options: Sequence[object]) -> PreparedSession | N
     if not is_available() or address_offset() is None or cache.folder() is None:
         return None
     digest = hashlib.sha256(model).hexdigest()
-    versions = (np.__version__, sys.version, _fingerprint(), repr(host()))
+    versions = (np.__version__, sys.version, package_fingerprint(), repr(host()))
     return PreparedSession(cache.key_of("prepared", digest, repr(options), *versions))
 
 
 @functools.cache
-def _fingerprint() -> str:
+def package_fingerprint() -> str:
     """What the files of this package are: another one may compile other programs."""
     digest = hashlib.sha256()
     folders = [Path(__file__).parents[2]]
