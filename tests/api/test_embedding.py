@@ -130,6 +130,23 @@ def test_lengths_that_disagree_give_the_text_of_a_status(tmp_path):
     assert session.run(None, good)[0].tolist() == [3, 3, 3]
 
 
+def test_lengths_of_one_broadcast_as_without(tmp_path):
+    text = """main (float[n, c] x, float[m, d] y, int64 k) => (float[p, q] z) {
+        z = Loop (k, "", x) <body = step (int64 i, bool go, float[e, f] h) => (bool on, float[e2, f2] a) {
+            on = Identity(go)
+            s = Mul(x, y)
+            t = Add(x, y)
+            a = Sub(s, t)
+        }>
+    }"""
+    session, made = embedded_session(model(text), tmp_path)
+    assert made.library
+    plain, rng = plain_session(model(text).SerializeToString()), np.random.default_rng(0)
+    for a, b in (((2, 3), (2, 3)), ((1, 3), (4, 3)), ((2, 3), (2, 1)), ((2, 3), (1, 3)), ((5, 1), (5, 4))):
+        feeds = {"x": rng.random(a, np.float32), "y": rng.random(b, np.float32), "k": np.array(3)}
+        assert_equal(session.run(None, feeds), plain.run(None, feeds))
+
+
 def test_threads_run_one_session_at_once(tmp_path):
     session, _ = embedded_session(two(), tmp_path)
     plain = plain_session(two().SerializeToString())

@@ -8,6 +8,7 @@ import re
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -59,6 +60,8 @@ _PASSED = frozenset(
 """Element types that onnxruntime has as they are in programs, one byte or more an element."""
 _LIGHT_FAMILIES = frozenset(("elementwise", "movement", "reduce", "sequence"))
 """Packages of ops that compute little for an element."""
+_MOST_BROADCASTS = 4
+"""Lengths for which there is a program that takes them for 1."""
 _AS_IN_ONNXRUNTIME = LoadOptions(condition_when_omitted="honour")
 _SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
 
@@ -258,9 +261,20 @@ class _Embedding:
 
 
 def _programs(module: Module, name: str) -> list[Library]:
-    """A program that knows lengths before it runs, and where that is not made for all, one that finds them out."""
+    """A program that knows lengths before it runs; where it is not made for all of them, others that are.
+
+    Where lengths must be the same, one of them may be 1 and broadcast: that is another program. The last finds all
+    lengths out while it runs.
+    """
     first = library_of(module, name, {}, {}, takes_lengths=True)
-    return [first, library_of(module, f"{name}_any", {}, {})] if has_conditions(first.graph) else [first]
+    if not has_conditions(first.graph):
+        return [first]
+    others: list[Library] = []
+    names = {str(dim): None for pair in first.graph.agreeing for dim in pair if str(dim) in first.graph.names}
+    for single in list(names)[:_MOST_BROADCASTS]:
+        with suppress(CompileError):
+            others.append(library_of(module, f"{name}_{len(others)}", {single: 1}, {}, takes_lengths=True))
+    return [first, *others, library_of(module, f"{name}_any", {}, {})]
 
 
 def _op_type(cut: Cut, alone: ModelProto) -> str:

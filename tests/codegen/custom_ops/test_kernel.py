@@ -63,3 +63,18 @@ def test_program_that_is_not_made_for_the_lengths_leaves_them_to_the_next(tmp_pa
     assert run(runtime) == 1
     message = "Add: Add 'z': the lengths are others than this program can take"
     assert runtime.texts == [(Code.RUNTIME_EXCEPTION, message)]
+
+
+def test_program_for_a_length_of_one_runs_where_that_broadcasts(tmp_path):
+    text = model("main (float[n] x, float[m] y) => (float[k] z) { z = Add(x, y) }")
+    module = load_module(text)
+    programs = [
+        library_of(module, "first", {}, {}, takes_lengths=True),
+        library_of(module, "first_0", {"n": 1}, {}, takes_lengths=True),
+        library_of(module, "first_any", {}, {}),
+    ]
+    run = LoadedOps(programs, "Add", tmp_path).kernel()
+    for x, y, expected in ((X, X, [2, 4]), (X[:1], START, [2, 3, 4]), (X[:1], X[:1], [2]), (X[:1], X[:0], [])):
+        runtime = FakeRuntime([x, y], [np.float32])
+        assert run(runtime) is None and runtime.outputs[0].tolist() == expected
+    assert run(FakeRuntime([START, X[:1]], [np.float32])) == 1

@@ -22,19 +22,12 @@ def define_kernel(module: Module, programs: Sequence[Library], title: str) -> st
     """
     f = Function(module, f"@{programs[0].name}_compute", "ptr", {"api": "ptr", "context": "ptr"})
     kernel = _Kernel(f, programs[0], title)
-    inputs, lengths = kernel.read_inputs()
+    inputs = kernel.read_inputs()
     for program in programs[:-1]:
         with f.leave_when(kernel.is_suited(program)):
-            f.give(_call(f, program, inputs, lengths))
-    f.give(_call(f, programs[-1], inputs, lengths))
+            kernel.execute(program, inputs)
+    kernel.execute(programs[-1], inputs)
     return f.name
-
-
-def _call(f: Function, program: Library, inputs: Value, lengths: Value) -> Value:
-    name = f"@{program.name}_execute"
-    if name not in f.module:
-        f.module.declare(name, "ptr", TYPES)
-    return f.call(name, "ptr", f["api"], f["context"], inputs, lengths)
 
 
 class _Kernel:
@@ -46,25 +39,45 @@ class _Kernel:
         self.lengths: dict[str, tuple[Index, str]] = {}
         """Lengths that have names, each with the input that it was read from."""
 
-    def read_inputs(self) -> tuple[Value, Value]:
-        """The addresses of inputs, and the lengths that have names, each as an array."""
+    def read_inputs(self) -> Value:
+        """The addresses of inputs, as an array."""
         f, library = self.f, self.library
         inputs = f.slot(f"[{len(library.inputs) + 1} x ptr]")
-        lengths = f.slot(f"[{len(library.graph.names) + 1} x i64]")
         for number, port in enumerate(library.inputs):
             self._read_input(number, port, f.offset(inputs, "ptr", number))
-        for number, name in enumerate(library.graph.names):
-            f.store(self.lengths[name][0], f.offset(lengths, "i64", number))
-        return inputs, lengths
+        return inputs
 
     def is_suited(self, program: Library) -> Value:
-        """Whether a program is made for the lengths."""
+        """Whether a program is made for the lengths: those that it takes for numbers are these, and the rest fits."""
         f = self.f
         lengths = LengthsOfRun(f, {name: length for name, (length, _) in self.lengths.items()})
         result = f.slot("i1", f.number(0, "i1"))
         with f.when(are_too_large(lengths, program.graph) ^ True):
-            f.store(fits(lengths, program.graph), result)
+            suits = fits(lengths, program.graph)
+            for name, number in self._numbers(program).items():
+                suits = suits & self.lengths[name][0].equals(number)
+            f.store(suits, result)
         return f.load("i1", result)
+
+    def _numbers(self, program: Library) -> dict[str, int]:
+        """Lengths that have names in the first program and are numbers in this one."""
+        pairs = zip(self.library.inputs, program.inputs, strict=True)
+        return {
+            name: length
+            for first, port in pairs
+            for name, length in zip(first.dims, port.shape, strict=False)
+            if name and length != OPEN
+        }
+
+    def execute(self, program: Library, inputs: Value) -> None:
+        """Return what a program gives for the inputs."""
+        f, name = self.f, f"@{program.name}_execute"
+        lengths = f.slot(f"[{len(program.graph.names) + 1} x i64]")
+        for number, length in enumerate(program.graph.names):
+            f.store(self.lengths[length][0], f.offset(lengths, "i64", number))
+        if name not in f.module:
+            f.module.declare(name, "ptr", TYPES)
+        f.give(f.call(name, "ptr", f["api"], f["context"], inputs, lengths))
 
     def _read_input(self, number: int, port: Port, cell: Value) -> None:
         f, rank = self.f, len(port.shape)
