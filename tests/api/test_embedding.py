@@ -63,6 +63,15 @@ def test_weights_of_one_region_lie_in_the_library_alone(tmp_path):
     assert_equal(session.run(None, feeds(3, 300)), plain_session(shared.SerializeToString()).run(None, feeds(3, 300)))
 
 
+def test_weights_lie_in_the_model_where_the_caller_says_so(tmp_path):
+    session, made = embedded_session(two(300), tmp_path, weights="model")
+    assert [tensor.name for tensor in onnx.load(made.model).graph.initializer] == ["weights"]
+    assert_equal(session.run(None, feeds(3, 300)), plain_session(two(300).SerializeToString()).run(None, feeds(3, 300)))
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.embed(two(), tmp_path / "m.onnx", weights="both")
+    assert str(caught.value) == "weights is 'both'\n  fix: use 'library' or 'model'"
+
+
 def test_only_and_keep_choose_by_name(tmp_path):
     for options in ({"only": ["first"]}, {"keep": ["second"]}):
         session, made = embedded_session(two(), tmp_path, **options)

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import Literal, get_args
 
 import numpy as np
 from msgspec import Struct
@@ -66,6 +67,9 @@ _AS_IN_ONNXRUNTIME = LoadOptions(condition_when_omitted="honour")
 _SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
 
 
+Weights = Literal["library", "model"]
+
+
 class EmbeddedRegion(Struct, frozen=True):
     """A loop or branch of a model: the op that stands for it, or the reason why it is as it was."""
 
@@ -85,20 +89,27 @@ class Embedded(Struct, frozen=True):
 
 
 def embed(
-    model: File, output: str | os.PathLike[str], *, only: Collection[str] = (), keep: Collection[str] = ()
+    model: File,
+    output: str | os.PathLike[str],
+    *,
+    only: Collection[str] = (),
+    keep: Collection[str] = (),
+    weights: Weights = "library",
 ) -> Embedded:
     """Write an ONNX model for onnxruntime in which loops and branches are custom ops, and the library that has them.
 
     Each outermost Loop, Scan and If of tensors that has a native form becomes a node of the domain ai.whorl. The
     library lies beside the model, with the ending .whorl.so (.dylib, .dll); `register_custom_ops_library` of
     onnxruntime's session options takes it, from version 1.17 on. `only` and `keep` name nodes that alone go, or stay.
-    Errors: LoadError, CompileError.
+    `weights`: where constants over a kilobyte lie that one region alone reads. Errors: LoadError, CompileError.
     """
     path = Path(output)
     if path.suffix != ".onnx":
         raise CompileError(f"{path.name!r} is no name of an ONNX model", fix="end it in .onnx")
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
+    if weights not in get_args(Weights):
+        raise CompileError(f"weights is {weights!r}", fix="use 'library' or 'model'")
     linker()
     path.parent.mkdir(parents=True, exist_ok=True)
     proto = ModelProto()
@@ -106,7 +117,7 @@ def embed(
     cuts = cut_control(proto)
     _require_names(cuts, {*only, *keep})
     folder = Path(model).parent if isinstance(model, str | os.PathLike) else None
-    embedding = _Embedding(proto, _Values.of(model, proto, folder), host())
+    embedding = _Embedding(proto, _Values.of(model, proto, folder), host(), weights)
     chosen = [cut for cut in cuts if cut.node.name not in keep and (not only or cut.node.name in only)]
     wider = dict(zip(map(id, chosen), embedding.with_neighbours(chosen), strict=True))
     regions = [
@@ -181,8 +192,8 @@ def _reader(op: Constant) -> Callable[[], np.ndarray]:
 class _Embedding:
     """Regions compiled so far, and the nodes that stand for them by position."""
 
-    def __init__(self, proto: ModelProto, values: _Values, machine: Target) -> None:
-        self.proto, self.values, self.machine = proto, values, machine
+    def __init__(self, proto: ModelProto, values: _Values, machine: Target, weights: Weights) -> None:
+        self.proto, self.values, self.machine, self.weights = proto, values, machine, weights
         self.nodes: list[tuple[Sequence[int], NodeProto]] = []
         self.objects: dict[str, list[bytes | bytearray]] = {}
 
@@ -239,7 +250,8 @@ class _Embedding:
         if name not in self.values.constants:
             return None
         array = self.values.constants[name]()
-        return array if self.values.readers.get(name, 0) < 2 or array.nbytes <= _SMALL else None
+        is_own = self.weights == "library" and self.values.readers.get(name, 0) < 2
+        return array if is_own or array.nbytes <= _SMALL else None
 
     def _compile(self, programs: Sequence[Library], title: str) -> list[bytes | bytearray]:
         modules = operator_modules(programs, title, self.machine)

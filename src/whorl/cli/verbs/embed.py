@@ -31,10 +31,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help="leave this loop or branch as it is; may be repeated",
     )
+    parser.add_argument(
+        "--weights",
+        choices=("library", "model"),
+        default="library",
+        help="where constants over a kilobyte lie that one region alone reads (default library, packed for their use)",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    made = embed(arguments.model, arguments.output, only=arguments.only, keep=arguments.keep)
+    made = embed(arguments.model, arguments.output, only=arguments.only, keep=arguments.keep, weights=arguments.weights)
     if arguments.json:
         print_document(asdict(made) | {"regions": [asdict(region) for region in made.regions]})
         return 0
