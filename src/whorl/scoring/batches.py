@@ -1,0 +1,117 @@
+"""How rows lie in runs, and how many do: what is right by comparing rows together and alone, what is fast by measuring.
+
+A batch grows four times as long as that makes rows at least a tenth cheaper, within a second and a limit on memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from msgspec.structs import replace
+
+from whorl.errors import RunError, WhorlError
+from whorl.scoring.columns import read_column
+from whorl.scoring.rows import Group, Piece, Scorer
+
+SMALLEST, LARGEST, GROWTH = 64, 65536, 4
+SECONDS, GAIN = 0.5, 0.9
+COMPARED = 8
+"""Rows that are computed together and alone."""
+RTOL, ATOL = 1e-3, 1e-5
+
+
+def choose_layout(layouts: Sequence[Scorer], sample: Any) -> Scorer:
+    """The first layout in which the rows of a sample have the results that they have alone."""
+    for scorer in layouts[:-1]:
+        if scorer.layout.length is not None or _is_independent(scorer, layouts[-1], sample):
+            return scorer
+    return layouts[-1]
+
+
+def _is_independent(together: Scorer, alone: Scorer, sample: Any) -> bool:
+    rows = _equal_rows(together, sample, COMPARED)
+    if rows is None or len(rows.rows) < 2:
+        return together.layout.kind == "vmap"
+    columns = _columns(together, sample)
+    try:
+        expected = [alone.compute(columns, Group(rows.rows[k : k + 1], rows.shapes)) for k in range(len(rows.rows))]
+    except WhorlError:
+        return True
+    try:
+        actual = together.compute(columns, rows)
+    except WhorlError:
+        return False
+    return all(_is_close(actual, row, k) for k, row in enumerate(expected))
+
+
+def _is_close(together: Piece, alone: Piece, row: int) -> bool:
+    pairs = zip(together.arrays, alone.arrays, strict=True)
+    return all(_equal(one[row].as_py(), other[0].as_py()) for one, other in pairs)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    if one == other:
+        return True
+    try:
+        return np.allclose(np.asarray(one, np.float64), np.asarray(other, np.float64), RTOL, ATOL, equal_nan=True)
+    except (TypeError, ValueError):
+        return False
+
+
+def choose_batch(scorer: Scorer, sample: Any) -> int:
+    """The rows of a run that cost least each, of those that a sample has. Errors: RunError without a layout for any."""
+    if scorer.layout.length is not None:
+        return scorer.layout.length
+    if scorer.layout.kind == "rows":
+        return SMALLEST
+    best, cheapest, size = SMALLEST, float("inf"), SMALLEST
+    columns = _columns(scorer, sample)
+    while size <= LARGEST:
+        rows = _equal_rows(scorer, sample, size)
+        if rows is None or (len(rows.rows) < size and size > SMALLEST):
+            break
+        seconds = _measure(scorer, columns, rows)
+        if seconds is None or seconds / len(rows.rows) > GAIN * cheapest:
+            break
+        best, cheapest = size, seconds / len(rows.rows)
+        if GROWTH * seconds > SECONDS:
+            break
+        size *= GROWTH
+    return best
+
+
+def _measure(scorer: Scorer, columns: Any, rows: Group) -> float | None:
+    """The seconds of a run after one that compiled what it needs; None where it fails, as for want of memory."""
+    try:
+        scorer.compute(columns, rows)
+        start = time.perf_counter()
+        scorer.compute(columns, rows)
+    except WhorlError:
+        return None
+    return time.perf_counter() - start
+
+
+def _columns(scorer: Scorer, sample: Any) -> dict[str, Any]:
+    return {name: read_column(sample.column(name), name) for name in scorer.layout.feeding.columns}
+
+
+def _equal_rows(scorer: Scorer, sample: Any, most: int) -> Group | None:
+    """Rows of one shape, those that occur most often."""
+    columns = _columns(scorer, sample)
+    faults = {row: "" for column in columns.values() for row in column.faults}
+    groups = list(scorer.groups(columns, sample.num_rows, faults))
+    if not groups:
+        return None
+    group = max(groups, key=lambda each: len(each.rows))
+    return Group(group.rows[:most], group.shapes)
+
+
+def fixed_batch(scorer: Scorer, batch: int) -> Scorer:
+    """The scorer with a number of rows that the caller chose. Errors: RunError where the model has another one."""
+    length = scorer.layout.length
+    if batch < 1 or (length is not None and batch != length):
+        raise RunError(f"batch is {batch}, and the model computes {length or 'one or more'} rows", fix="leave it out")
+    return replace(scorer, batch=batch)

@@ -1,0 +1,167 @@
+"""How rows lie in one run of a model: along its own axis for rows, along an axis of `vmap`, or one row a run.
+
+Rows may share a run only where they do not meet in it. That an axis is called by a name does not say so, and a model
+may sum over it: `score` compares some rows together with the same rows alone (`batches.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from msgspec import Struct
+
+from whorl.api.options import RunOptions, SessionOptions
+from whorl.api.session import InferenceSession
+from whorl.api.vmapping import vmap
+from whorl.errors import RunError, VmapError
+from whorl.ir.graph import Module
+from whorl.ir.types import MapType, SequenceType, TensorType, Type
+from whorl.scoring.mapping import Feeding
+
+Kind = Literal["axis", "vmap", "rows"]
+SENTENCES: dict[Kind, str] = {
+    "axis": "along the model's own axis",
+    "vmap": "along an axis of vmap",
+    "rows": "one row a run",
+}
+
+
+class Layout(Struct, frozen=True):
+    """How rows lie in a run.
+
+    `squeezed` are outputs whose own axis for rows has the length 1 in it, `length` is the number of rows that the
+    model's axis has, where that is fixed.
+    """
+
+    kind: Kind
+    session: InferenceSession
+    feeding: Feeding
+    outputs: tuple[str, ...]
+    squeezed: frozenset[str] = frozenset()
+    length: int | None = None
+
+    def run(self, feeds: Mapping[str, np.ndarray], count: int, options: RunOptions | None) -> list[Any]:
+        """The outputs for so many rows, which lie on the first axis of feeds and of outputs."""
+        match self.kind:
+            case "axis":
+                return self._run_axis(feeds, count, options)
+            case "vmap":
+                values = self.session.run(self.outputs, self._with_axes(feeds, axis=1), options)
+                return self._without_axes(values, axis=1)
+            case "rows":
+                rows = [self._run_row(feeds, row, options) for row in range(count)]
+                return [
+                    _stack(values, name) for name, values in zip(self.outputs, zip(*rows, strict=True), strict=True)
+                ]
+
+    def _run_axis(self, feeds: Mapping[str, np.ndarray], count: int, options: RunOptions | None) -> list[Any]:
+        missing = 0 if self.length is None else self.length - count
+        if missing:
+            feeds = {name: np.concatenate([rows, np.repeat(rows[-1:], missing, 0)]) for name, rows in feeds.items()}
+        values = self.session.run(self.outputs, dict(feeds) | self.feeding.shared, options)
+        for name, value in zip(self.outputs, values, strict=True):
+            if len(value) != count + missing:
+                fix = "choose other outputs, or score rows one by one (batch 1)"
+                raise RunError(f"output {name!r} has {len(value)} rows for {count + missing}", fix=fix)
+        return [value[:count] for value in values] if missing else values
+
+    def _run_row(self, feeds: Mapping[str, np.ndarray], row: int, options: RunOptions | None) -> list[Any]:
+        own = self._with_axes({name: rows[row] for name, rows in feeds.items()}, axis=0)
+        return self._without_axes(self.session.run(self.outputs, own, options), axis=0)
+
+    def _with_axes(self, feeds: Mapping[str, Any], axis: int) -> dict[str, Any]:
+        """Rows of inputs whose own axis for rows then has the length 1."""
+        own = {each.name for each in self.feeding.bound if each.has_axis}
+        spread = {name: np.expand_dims(_tensor(rows), axis) if name in own else rows for name, rows in feeds.items()}
+        return spread | self.feeding.shared
+
+    def _without_axes(self, values: list[Any], axis: int) -> list[Any]:
+        return [
+            self._squeeze(value, name, axis) if name in self.squeezed else value
+            for name, value in zip(self.outputs, values, strict=True)
+        ]
+
+    def _squeeze(self, value: Any, name: str, axis: int) -> Any:
+        length = value.shape[axis] if isinstance(value, np.ndarray) else len(value)
+        if length != 1:
+            raise RunError(f"output {name!r} has {length} rows for one", fix="choose other outputs")
+        return value.squeeze(axis) if isinstance(value, np.ndarray) else value[0]
+
+
+def _tensor(row: Any) -> np.ndarray:
+    """A row as an array, also one that is a string."""
+    return row if isinstance(row, np.ndarray) else np.array(row, object) if isinstance(row, str) else np.asarray(row)
+
+
+def _stack(values: tuple[Any, ...], name: str) -> Any:
+    if not all(isinstance(value, np.ndarray) for value in values):
+        return list(values)
+    if len({value.shape for value in values}) > 1:
+        raise RunError(f"output {name!r} has several shapes for rows of one shape", fix="score with batches of 1")
+    return np.stack(values) if values[0].dtype != object else _stack_strings(values)
+
+
+def _stack_strings(values: tuple[Any, ...]) -> np.ndarray:
+    stacked = np.empty((len(values), *values[0].shape), object)
+    for row, value in enumerate(values):
+        stacked[row] = value
+    return stacked
+
+
+def candidates(module: Module, feeding: Feeding, outputs: tuple[str, ...], options: SessionOptions) -> list[Layout]:
+    """The layouts that a model may have for these inputs, the fastest first."""
+    layouts = []
+    length = _common_length(module, feeding, outputs)
+    if length is not None:
+        fixed = length if isinstance(length, int) else None
+        layouts.append(Layout("axis", InferenceSession(module, options), feeding, outputs, length=fixed))
+    if isinstance(length, int):
+        return layouts
+    squeezed = _squeezed(module, feeding, outputs)
+    mapped = _vmap(module, feeding)
+    if mapped is not None:
+        layouts.append(Layout("vmap", InferenceSession(mapped, options), feeding, outputs, squeezed))
+    return [*layouts, Layout("rows", InferenceSession(module, options), feeding, outputs, squeezed)]
+
+
+def _squeezed(module: Module, feeding: Feeding, outputs: tuple[str, ...]) -> frozenset[str]:
+    """The outputs whose first axis is the one for rows that an input has."""
+    lengths = [_first(each.type) for each in feeding.bound if each.has_axis]
+    types = module.output_types()
+    return frozenset(name for name in outputs if lengths and _first(types[name]) in (1, "", *lengths))
+
+
+def _common_length(module: Module, feeding: Feeding, outputs: tuple[str, ...]) -> Any:
+    """The length of the axis that all inputs and outputs have for rows, a number or a named dim; None without one."""
+    lengths = [_first(each.type) if each.has_axis else None for each in feeding.bound]
+    length, types = lengths[0], module.output_types()
+    if length is None or length == 1 or any(other is None or other != length for other in lengths):
+        return None
+    firsts = [_first(types[name]) for name in outputs]
+    if any(first is None for first in firsts):
+        return None
+    is_fixed = isinstance(length, int)
+    return length if all(first == length or not (is_fixed or isinstance(first, int)) for first in firsts) else None
+
+
+def _first(type: Type) -> Any:
+    """The first length of a tensor; a list of maps has one that is not known."""
+    match type:
+        case TensorType(shape=(length, *_)):
+            return length
+        case SequenceType(element=MapType()):
+            return ""
+        case _:
+            return None
+
+
+def _vmap(module: Module, feeding: Feeding) -> Module | None:
+    axes: dict[str, int | None] = {each.name: 0 for each in feeding.bound}
+    if any(not isinstance(type, TensorType) for type in module.output_types().values()):
+        return None
+    try:
+        return vmap(module, axes, name="rows of the table")
+    except VmapError:
+        return None

@@ -1,0 +1,185 @@
+"""`score`: a model computed for every row of a table, here or on a cluster, restarted where it was."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal
+
+import numpy as np
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whorl.api.models import Source as ModelSource
+from whorl.api.options import SessionOptions
+from whorl.errors import RunError
+from whorl.formats.options import LoadOptions
+from whorl.scoring.arrays import open_arrays
+from whorl.scoring.columns import array_column
+from whorl.scoring.engines import run_parts
+from whorl.scoring.files import FileSource, find_files, open_files
+from whorl.scoring.jobs import READ_ROWS, Done, Job, Settings, float_columns, prepare_scorer, read_model
+from whorl.scoring.layouts import SENTENCES
+from whorl.scoring.mapping import Columns
+from whorl.scoring.packages import arrow
+from whorl.scoring.parts import Manifest, Target, check_manifest, check_target
+from whorl.scoring.rows import OnError
+from whorl.scoring.sources import PART_ROWS, Part, Source, TableSource
+from whorl.scoring.storage import Storage
+
+Progress = Callable[[int, int], None]
+"""Called with the parts that are done, and all of them."""
+
+
+class Scored(Struct, frozen=True):
+    """What a run that wrote results did: rows and failures of this run, parts, and those that were there before."""
+
+    output: str
+    rows: int
+    failed: int
+    parts: int
+    skipped: int
+    batch: int
+    layout: str
+
+
+def score(
+    model: ModelSource,
+    data: Any,
+    output: str | os.PathLike[str] | None = None,
+    *,
+    on: Literal["local", "dask", "ray"] = "local",
+    columns: Mapping[str, Columns] | None = None,
+    shared: Mapping[str, Any] | None = None,
+    outputs: Sequence[str] | None = None,
+    keep: Sequence[str] = (),
+    on_error: OnError = "raise",
+    batch: int | None = None,
+    part_rows: int | None = None,
+    max_memory: int | None = None,
+    workers: int | None = None,
+    address: str | None = None,
+    options: LoadOptions | None = None,
+    session_options: SessionOptions | None = None,
+    progress: Progress | None = None,
+) -> Any:
+    """Compute a model for every row of a table: each output becomes a column, in the order of the rows.
+
+    `data`: Parquet, Arrow, CSV, `.npz` or Zarr by paths (fsspec opens them), arrays by name, a table of Arrow or a
+    DataFrame. Columns feed the inputs of their names; `columns` maps inputs to others, or to several side by side;
+    `shared` are values for all rows. `output`: a folder that gets a file a part, and goes on with it where an earlier
+    run ended; it gives a `Scored`. Without it the results come back as the kind of table that `data` is, or Arrow's.
+    `keep`: columns to copy. `on_error` "null" gives a row that fails no results but an error. `batch`: rows a run, else
+    measured, within `max_memory` bytes. Errors: LoadError; RunError names the row; SaveError.
+    """
+    settings = Settings(columns, shared, outputs, keep, on_error, batch, part_rows, max_memory)
+    _check(settings)
+    module, fingerprint = read_model(model, options)
+    source = open_data(data)
+    parts = source.cut(part_rows or PART_ROWS)
+    target = None if output is None else Target(Storage(os.fspath(output)))
+    begun = None if target is None else target.read_manifest()
+    chosen = session_options or SessionOptions()
+    if on != "local" and not chosen.intra_op_num_threads:
+        chosen.intra_op_num_threads = 1
+    if begun is not None and batch is None:
+        settings = replace(settings, batch=begun.batch)
+    scorer = prepare_scorer(module, source.schema, _sample(source, parts), settings, chosen)
+    if isinstance(source, FileSource):
+        source = source.with_types(float_columns(scorer, source.schema))
+    job = Job(source, scorer, target)
+    settings = replace(settings, batch=batch)
+    if target is None:
+        done = _run(job, parts, parts, on, workers, address, progress)
+        return _as_kind([each.table for each in sorted(done, key=lambda each: each.index)], job, data)
+    manifest = Manifest(fingerprint, source.fingerprint, settings.facts(), scorer.batch, scorer.layout.kind, parts)
+    return _write(job, manifest, begun, target, on, workers, address, progress)
+
+
+def _check(settings: Settings) -> None:
+    if settings.on_error not in ("raise", "null"):
+        raise RunError(f"on_error is {settings.on_error!r}", fix='choose "raise" or "null"')
+    for name in ("batch", "part_rows"):
+        value = getattr(settings, name)
+        if value is not None and value < 1:
+            raise RunError(f"{name} is {value!r}, expected a number of rows")
+
+
+def _write(
+    job: Job,
+    manifest: Manifest,
+    begun: Manifest | None,
+    target: Target,
+    on: str,
+    workers: int | None,
+    address: str | None,
+    progress: Progress | None,
+) -> Scored:
+    """Write the parts that are not there."""
+    check_target(target, job.scorer.output_schema(job.source.schema))
+    if begun is None:
+        target.begin(manifest)
+    else:
+        check_manifest(begun, manifest, target.folder.url)
+    there = target.done(manifest.parts)
+    left = [part for part in manifest.parts if part.index not in there]
+    done = _run(job, left, manifest.parts, on, workers, address, progress)
+    target.folder.remove_temporary()
+    rows, failed = sum(each.rows for each in done), sum(each.failed for each in done)
+    layout = SENTENCES[job.scorer.layout.kind]
+    return Scored(target.folder.url, rows, failed, len(manifest.parts), len(there), job.scorer.batch, layout)
+
+
+def _run(
+    job: Job,
+    left: Sequence[Part],
+    parts: Sequence[Part],
+    on: str,
+    workers: int | None,
+    address: str | None,
+    progress: Progress | None,
+) -> list[Done]:
+    done = list[Done]()
+    for each in run_parts(job, left, on, workers, address) if left else ():
+        done.append(each)
+        if progress is not None:
+            progress(len(parts) - len(left) + len(done), len(parts))
+    return done
+
+
+def open_data(data: Any) -> Source:
+    """The table that `score` takes. Errors: RunError for what is none."""
+    if isinstance(data, Mapping):
+        return TableSource(arrow().table({name: array_column(np.asarray(rows), name) for name, rows in data.items()}))
+    kind = type(data).__module__.partition(".")[0]
+    if kind == "pandas":
+        return TableSource(arrow().Table.from_pandas(data, preserve_index=False))
+    if kind == "pyarrow":
+        return TableSource(data if hasattr(data, "to_batches") else arrow().Table.from_batches([data]))
+    if not isinstance(data, str | os.PathLike | list | tuple):
+        raise RunError(f"{type(data).__name__} is no table", fix="give a path, a table of Arrow or a DataFrame")
+    files = find_files(data)
+    if len(files) == 1 and Storage(files[0]).suffix in (".npz", ".zarr"):
+        return open_arrays(files[0])
+    return open_files(files)
+
+
+def _sample(source: Source, parts: Sequence[Part]) -> Any:
+    """Some rows, on which layouts and batches are tried."""
+    for part in parts:
+        tables = list(itertools.islice(source.read(part, source.schema.names, READ_ROWS), 1))
+        if tables:
+            return tables[0]
+    return source.schema.empty_table()
+
+
+def _as_kind(tables: list[Any], job: Job, data: Any) -> Any:
+    """Results as the kind of table that came."""
+    pa = arrow()
+    table = pa.concat_tables(tables) if tables else job.scorer.output_schema(job.source.schema).empty_table()
+    if type(data).__module__.partition(".")[0] != "pandas":
+        return table
+    frame = table.to_pandas()
+    frame.index = data.index
+    return frame
