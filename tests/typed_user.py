@@ -99,6 +99,13 @@ def peak(simulation: whorl.Simulation) -> dict[str, float]:
     return {name: float(rows.max()) for name, rows in simulation.items()}
 
 
+def tables(path: str, out: str) -> list[int]:
+    actual = whorl.score(path, {"x": np.zeros((3, 2), np.float32)}, columns={"x": "x"}, on_error="null")
+    print(actual)
+    scored: whorl.Scored = whorl.score(path, "rows.parquet", out, on="dask", workers=2, keep=["id"])
+    return [scored.rows, scored.failed, scored.parts]
+
+
 def count_down(start: int) -> list[Any]:
     body: Callable[..., Any] = lambda step, on, state: (state > 1, state - 1)  # noqa: E731
     (left,) = whorl.loop(None, True, np.int64(start), body=body, max_iterations=100)

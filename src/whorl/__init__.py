@@ -79,6 +79,8 @@ if TYPE_CHECKING:
     from whorl.runtime.compiled.explain import Verdict as Verdict
     from whorl.runtime.limits import Limits as Limits
     from whorl.runtime.node_arg import NodeArg as NodeArg
+    from whorl.scoring.score import Scored as Scored
+    from whorl.scoring.score import score as score
 
 __version__ = "0.1.0"
 
@@ -177,6 +179,10 @@ _NAMES = {
     "whorl.runtime.compiled.explain": ("Verdict",),
     "whorl.runtime.limits": ("Limits",),
     "whorl.runtime.node_arg": ("NodeArg",),
+    "whorl.scoring.score": (
+        "Scored",
+        "score",
+    ),
 }
 """The public names by the module that defines them."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

@@ -15,7 +15,7 @@ EXTRAS = {
     "pyarrow": "tables",
     "ray": "ray",
     "xarray": "tables",
-    "zarr": "tables",
+    "zarr": "zarr",
 }
 """The extra of whorl that installs a package."""
 
