@@ -6,6 +6,7 @@ the column has floats; any other missing value is a fault of its row.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import ml_dtypes
@@ -30,14 +31,19 @@ class Column(Struct, frozen=True):
     faults: dict[int, str]
 
     def take(self, rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
-        """The tensors of rows that all have this shape, on a new first axis."""
-        size = int(np.prod(shape, dtype=np.int64))
-        starts = self.starts[rows]
-        if len(starts) and np.array_equal(starts, starts[0] + size * np.arange(len(starts))):
-            flat = self.elements[starts[0] : starts[0] + size * len(starts)]
+        """The tensors of ascending rows that all have this shape, on a new first axis."""
+        size, count = math.prod(shape), len(rows)
+        first, last = (int(rows[0]), int(rows[-1])) if count else (0, -1)
+        if last - first == count - 1 and (count == 0 or self._are_side_by_side(first, last, size)):
+            start = int(self.starts[first]) if count else 0
+            flat = self.elements[start : start + size * count]
         else:
-            flat = self.elements[starts[:, np.newaxis] + np.arange(size)]
-        return flat.reshape(len(rows), *shape)
+            flat = self.elements[self.starts[rows][:, np.newaxis] + np.arange(size)]
+        return flat.reshape(count, *shape)
+
+    def _are_side_by_side(self, first: int, last: int, size: int) -> bool:
+        """Whether so many rows of one size fill what lies between the first and the last: starts never descend."""
+        return int(self.starts[last]) - int(self.starts[first]) == size * (last - first)
 
 
 def rank_of(type: Any) -> int:

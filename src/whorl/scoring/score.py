@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import os
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -15,16 +16,18 @@ from whorl.api.models import Source as ModelSource
 from whorl.api.options import SessionOptions
 from whorl.errors import RunError
 from whorl.formats.options import LoadOptions
+from whorl.ir.graph import Module
 from whorl.scoring.arrays import open_arrays
 from whorl.scoring.columns import array_column
 from whorl.scoring.engines import run_parts
 from whorl.scoring.files import FileSource, find_files, open_files
+from whorl.scoring.frames import Prepare, kind_of, score_dask, score_ray
 from whorl.scoring.jobs import READ_ROWS, Done, Job, Settings, float_columns, prepare_scorer, read_model
 from whorl.scoring.layouts import SENTENCES
 from whorl.scoring.mapping import Columns
 from whorl.scoring.packages import arrow
 from whorl.scoring.parts import Manifest, Target, check_manifest, check_target
-from whorl.scoring.rows import OnError
+from whorl.scoring.rows import OnError, Scorer
 from whorl.scoring.sources import PART_ROWS, Part, Source, TableSource
 from whorl.scoring.storage import Storage
 
@@ -66,16 +69,19 @@ def score(
 ) -> Any:
     """Compute a model for every row of a table: each output becomes a column, in the order of the rows.
 
-    `data`: Parquet, Arrow, CSV, `.npz` or Zarr by paths (fsspec opens them), arrays by name, a table of Arrow or a
-    DataFrame. Columns feed the inputs of their names; `columns` maps inputs to others, or to several side by side;
-    `shared` are values for all rows. `output`: a folder that gets a file a part, and goes on with it where an earlier
-    run ended; it gives a `Scored`. Without it the results come back as the kind of table that `data` is, or Arrow's.
+    `data`: Parquet, Arrow, CSV, `.npz` or Zarr by paths (fsspec opens them), arrays by name, a table of Arrow, a
+    DataFrame of pandas or Dask, a Dataset of Ray. Columns feed the inputs of their names; `columns` maps inputs to
+    others, or to several side by side; `shared` are values for all rows. `output`: a folder that gets a file a part,
+    and goes on with it where an earlier run ended; it gives a `Scored`. Without it the results come back as the kind
+    of table that `data` is, or as Arrow's.
     `keep`: columns to copy. `on_error` "null" gives a row that fails no results but an error. `batch`: rows a run, else
     measured, within `max_memory` bytes. Errors: LoadError; RunError names the row; SaveError.
     """
     settings = Settings(columns, shared, outputs, keep, on_error, batch, part_rows, max_memory)
     _check(settings)
     module, fingerprint = read_model(model, options)
+    if kind_of(data) in ("dask", "ray"):
+        return _score_spread(data, output, on, workers, partial(_prepare, module, settings, session_options))
     source = open_data(data)
     parts = source.cut(part_rows or PART_ROWS)
     target = None if output is None else Target(Storage(os.fspath(output)))
@@ -95,6 +101,23 @@ def score(
         return _as_kind([each.table for each in sorted(done, key=lambda each: each.index)], job, data)
     manifest = Manifest(fingerprint, source.fingerprint, settings.facts(), scorer.batch, scorer.layout.kind, parts)
     return _write(job, manifest, begun, target, on, workers, address, progress)
+
+
+def _prepare(module: Module, settings: Settings, options: SessionOptions | None, sample: Any) -> Scorer:
+    """A scorer for workers, each of which has a core."""
+    chosen = options or SessionOptions()
+    chosen.intra_op_num_threads = chosen.intra_op_num_threads or 1
+    return prepare_scorer(module, sample.schema, sample, settings, chosen)
+
+
+def _score_spread(data: Any, output: object, on: str, workers: int | None, prepare: Prepare) -> Any:
+    """The results of a table that an engine has; how they are computed is its own affair."""
+    kind = kind_of(data)
+    for name, is_set in (("output", output is not None), ("on", on not in ("local", kind))):
+        if is_set:
+            fix = "write what comes back, or score the files that it is read from"
+            raise RunError(f"a table of {kind} comes back as one, and {name} is none of its options", fix=fix)
+    return score_dask(data, prepare) if kind == "dask" else score_ray(data, prepare, workers)
 
 
 def _check(settings: Settings) -> None:
@@ -152,7 +175,7 @@ def open_data(data: Any) -> Source:
     """The table that `score` takes. Errors: RunError for what is none."""
     if isinstance(data, Mapping):
         return TableSource(arrow().table({name: array_column(np.asarray(rows), name) for name, rows in data.items()}))
-    kind = type(data).__module__.partition(".")[0]
+    kind = kind_of(data)
     if kind == "pandas":
         return TableSource(arrow().Table.from_pandas(data, preserve_index=False))
     if kind == "pyarrow":
@@ -178,7 +201,7 @@ def _as_kind(tables: list[Any], job: Job, data: Any) -> Any:
     """Results as the kind of table that came."""
     pa = arrow()
     table = pa.concat_tables(tables) if tables else job.scorer.output_schema(job.source.schema).empty_table()
-    if type(data).__module__.partition(".")[0] != "pandas":
+    if kind_of(data) != "pandas":
         return table
     frame = table.to_pandas()
     frame.index = data.index
