@@ -99,6 +99,12 @@ def peak(simulation: whorl.Simulation) -> dict[str, float]:
     return {name: float(rows.max()) for name, rows in simulation.items()}
 
 
+def recorded(path: str) -> whorl.ValueTrace:
+    actual = whorl.trace(path, {"x": np.zeros(3)}, values="*", every=2)
+    whorl.save_trace(actual, "trace.npz")
+    return whorl.load_trace("trace.npz")
+
+
 def tables(path: str, out: str) -> list[int]:
     actual = whorl.score(path, {"x": np.zeros((3, 2), np.float32)}, columns={"x": "x"}, on_error="null")
     print(actual)
