@@ -109,7 +109,9 @@ def tables(path: str, out: str) -> list[int]:
     actual = whorl.score(path, {"x": np.zeros((3, 2), np.float32)}, columns={"x": "x"}, on_error="null")
     print(actual)
     scored: whorl.Scored = whorl.score(path, "rows.parquet", out, on="dask", workers=2, keep=["id"])
-    return [scored.rows, scored.failed, scored.parts]
+    design = whorl.Design(grid={"x": [0.0, 1.0]}, random={"y": whorl.Range(0, 1)}, points=4, method="sobol")
+    swept: whorl.Scored = whorl.sweep_points(path, design, out, steps=5, last=True)
+    return [scored.rows, scored.failed, scored.parts, swept.skipped]
 
 
 def count_down(start: int) -> list[Any]:

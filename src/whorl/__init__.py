@@ -79,8 +79,11 @@ if TYPE_CHECKING:
     from whorl.runtime.compiled.explain import Verdict as Verdict
     from whorl.runtime.limits import Limits as Limits
     from whorl.runtime.node_arg import NodeArg as NodeArg
+    from whorl.scoring.designs import Design as Design
+    from whorl.scoring.designs import Range as Range
     from whorl.scoring.score import Scored as Scored
     from whorl.scoring.score import score as score
+    from whorl.scoring.sweep import sweep_points as sweep_points
 
 __version__ = "0.1.0"
 
@@ -179,10 +182,15 @@ _NAMES = {
     "whorl.runtime.compiled.explain": ("Verdict",),
     "whorl.runtime.limits": ("Limits",),
     "whorl.runtime.node_arg": ("NodeArg",),
+    "whorl.scoring.designs": (
+        "Design",
+        "Range",
+    ),
     "whorl.scoring.score": (
         "Scored",
         "score",
     ),
+    "whorl.scoring.sweep": ("sweep_points",),
 }
 """The public names by the module that defines them."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}

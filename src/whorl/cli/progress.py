@@ -1,8 +1,8 @@
-"""A progress bar for long loops, on a terminal."""
+"""Progress bars for long loops and for the parts of a table, on a terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from whorl.runtime.limits import Progress
@@ -28,3 +28,20 @@ def progress_bar(enabled: bool) -> Iterator[Progress | None]:
     finally:
         for bar in bars.values():
             bar.close()
+
+
+@contextmanager
+def parts_bar(enabled: bool) -> Iterator[Callable[[int, int], None] | None]:
+    """A callback that draws how many parts are done; None where not enabled."""
+    if not enabled:
+        yield None
+        return
+    from tqdm import tqdm
+
+    with tqdm(unit="part", delay=1.0) as bar:
+
+        def progress(done: int, total: int) -> None:
+            bar.total = total
+            bar.update(done - bar.n)
+
+        yield progress

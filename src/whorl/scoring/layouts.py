@@ -7,7 +7,7 @@ may sum over it: `score` compares some rows together with the same rows alone (`
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 from msgspec import Struct
@@ -21,11 +21,29 @@ from whorl.ir.types import MapType, SequenceType, TensorType, Type
 from whorl.scoring.mapping import Feeding
 
 Kind = Literal["axis", "vmap", "rows"]
-SENTENCES: dict[Kind, str] = {
+SENTENCES = {
     "axis": "along the model's own axis",
     "vmap": "along an axis of vmap",
     "rows": "one row a run",
+    "batch": "as parameter sets of a simulation",
 }
+
+
+class Runs(Protocol):
+    """What computes rows: a layout of a session, or of a simulation."""
+
+    @property
+    def kind(self) -> str: ...
+    @property
+    def feeding(self) -> Feeding: ...
+    @property
+    def outputs(self) -> tuple[str, ...]: ...
+    @property
+    def length(self) -> int | None: ...
+
+    def run(self, feeds: Mapping[str, np.ndarray], count: int, options: RunOptions | None) -> list[Any]:
+        """The outputs for so many rows, which lie on the first axis of feeds and of outputs."""
+        ...
 
 
 class Layout(Struct, frozen=True):

@@ -15,6 +15,7 @@ EXTRAS = {
     "pyarrow": "tables",
     "ray": "ray",
     "xarray": "tables",
+    "yaml": "mdf",
     "zarr": "zarr",
 }
 """The extra of whorl that installs a package."""

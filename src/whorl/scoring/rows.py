@@ -11,7 +11,7 @@ from msgspec import Struct
 from whorl.api.options import RunOptions
 from whorl.errors import CancelledError, RunError, WhorlError
 from whorl.scoring.columns import Column, convert, read_column, write_column
-from whorl.scoring.layouts import Layout
+from whorl.scoring.layouts import Runs
 from whorl.scoring.mapping import Bound, stack
 from whorl.scoring.packages import arrow
 
@@ -37,7 +37,7 @@ class Piece(Struct, frozen=True):
 class Scorer(Struct, frozen=True):
     """Computes tables: how rows lie in runs and how many do, the columns to keep, and those of the results."""
 
-    layout: Layout
+    layout: Runs
     results: Any
     batch: int
     keep: tuple[str, ...] = ()

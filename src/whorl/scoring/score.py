@@ -97,10 +97,10 @@ def score(
     job = Job(source, scorer, target)
     settings = replace(settings, batch=batch)
     if target is None:
-        done = _run(job, parts, parts, on, workers, address, progress)
+        done = compute_parts(job, parts, parts, on, workers, address, progress)
         return _as_kind([each.table for each in sorted(done, key=lambda each: each.index)], job, data)
     manifest = Manifest(fingerprint, source.fingerprint, settings.facts(), scorer.batch, scorer.layout.kind, parts)
-    return _write(job, manifest, begun, target, on, workers, address, progress)
+    return write_parts(job, manifest, begun, target, on, workers, address, progress)
 
 
 def _prepare(module: Module, settings: Settings, options: SessionOptions | None, sample: Any) -> Scorer:
@@ -129,7 +129,7 @@ def _check(settings: Settings) -> None:
             raise RunError(f"{name} is {value!r}, expected a number of rows")
 
 
-def _write(
+def write_parts(
     job: Job,
     manifest: Manifest,
     begun: Manifest | None,
@@ -147,14 +147,14 @@ def _write(
         check_manifest(begun, manifest, target.folder.url)
     there = target.done(manifest.parts)
     left = [part for part in manifest.parts if part.index not in there]
-    done = _run(job, left, manifest.parts, on, workers, address, progress)
+    done = compute_parts(job, left, manifest.parts, on, workers, address, progress)
     target.folder.remove_temporary()
     rows, failed = sum(each.rows for each in done), sum(each.failed for each in done)
     layout = SENTENCES[job.scorer.layout.kind]
     return Scored(target.folder.url, rows, failed, len(manifest.parts), len(there), job.scorer.batch, layout)
 
 
-def _run(
+def compute_parts(
     job: Job,
     left: Sequence[Part],
     parts: Sequence[Part],
@@ -163,6 +163,7 @@ def _run(
     address: str | None,
     progress: Progress | None,
 ) -> list[Done]:
+    """What the parts that are left gave, in any order."""
     done = list[Done]()
     for each in run_parts(job, left, on, workers, address) if left else ():
         done.append(each)

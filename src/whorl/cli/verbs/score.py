@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 
 from msgspec.structs import asdict
 
@@ -18,7 +16,8 @@ from whorl.api.options import SessionOptions
 from whorl.cli.arguments import UsageError, add_limits, add_model, count, load_options
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
-from whorl.scoring.score import Progress, Scored, score
+from whorl.cli.progress import parts_bar
+from whorl.scoring.score import Scored, score
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
     session_options = SessionOptions()
     for name in ("max_iterations", "timeout", "backend"):
         setattr(session_options, name, getattr(arguments, name))
-    with _bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
+    with parts_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
         scored = score(
             arguments.model,
             arguments.data,
@@ -84,11 +83,12 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json:
         print_document(asdict(scored))
     else:
-        print(_sentence(scored))
+        print(sentence(scored))
     return int(scored.failed > 0)
 
 
-def _sentence(scored: Scored) -> str:
+def sentence(scored: Scored) -> str:
+    """What was written, as a line of text."""
     parts = f"{scored.parts - scored.skipped} parts written" + (
         f", {scored.skipped} were there" if scored.skipped else ""
     )
@@ -104,20 +104,3 @@ def _columns(entries: list[str]) -> dict[str, str | list[str]]:
             raise UsageError(f"--map {entry!r} is not INPUT=COLUMN", fix="write --map x=length, or --map x=a,b,c")
         columns[name] = text.split(",") if "," in text else text
     return columns
-
-
-@contextmanager
-def _bar(enabled: bool) -> Iterator[Progress | None]:
-    """A callback that draws how many parts are done; None where not enabled."""
-    if not enabled:
-        yield None
-        return
-    from tqdm import tqdm
-
-    with tqdm(unit="part", delay=1.0) as bar:
-
-        def progress(done: int, total: int) -> None:
-            bar.total = total
-            bar.update(done - bar.n)
-
-        yield progress
