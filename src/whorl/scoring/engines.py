@@ -146,7 +146,8 @@ def _versions_of_dask(client: Any) -> dict[str, dict[str, str]]:
 def _run_dask(task: Task, parts: Sequence[Any], workers: int | None, address: str | None) -> Iterator[Any]:
     distributed = package("distributed")
     with dask_client(workers, address) as client:
-        call = client.scatter(_Guarded(task), broadcast=True, hash=False)
+        # What is scattered is lost with the last worker that has it; what is computed is computed again.
+        call = client.submit(pickle.loads, pickle.dumps(_Guarded(task)), pure=False)
         futures = client.map(_apply, [call] * len(parts), parts, pure=False)
         try:
             for future in distributed.as_completed(futures):
