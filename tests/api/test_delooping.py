@@ -67,6 +67,33 @@ def test_scan_over_a_fixed_length_becomes_a_chain():
         assert got.tobytes() == want.tobytes()
 
 
+HALVING = model("""main (float x) => (float y, int64 steps) {
+    one = Constant<value = float {1}> () half = Constant<value = float {0.5}> () zero = Constant<value = int64 {0}> ()
+    step = Constant<value = int64 {1}> () begins = Greater(x, one)
+    [halve] y, steps = Loop ("", begins, x, zero) <body = b (int64 i, bool g, float s, int64 k)
+        => (bool h, float t, int64 k1) { t = Mul(s, half) k1 = Add(k, step) h = Greater(t, one) }>
+}""")
+"""Only its condition ends it."""
+
+
+def test_loop_that_only_its_condition_ends_is_bounded_and_longer_runs_are_cut():
+    message = reason(HALVING)
+    assert message.endswith("fix: try --bound halve=64, in Python bounds={'halve': 64}")
+    for name in ("halve", "steps"):
+        module = whorl.deloop(HALVING, bounds={name: 3})
+        for x, y, steps in ((0.5, 0.5, 0), (3.0, 0.75, 2), (8.0, 1.0, 3), (64.0, 8.0, 3)):
+            assert run(module, x=np.float32(x)) == [y, steps]
+
+
+def test_bound_below_one_and_bound_of_no_loop_are_refused():
+    with pytest.raises(whorl.WhorlError) as caught:
+        whorl.deloop(HALVING, bounds={"halve": 0})
+    assert str(caught.value) == "loop 'halve' cannot be bound by 0\n  fix: give 1 or more"
+    with pytest.raises(whorl.WhorlError) as caught:
+        whorl.deloop(HALVING, bounds={"double": 4})
+    assert str(caught.value) == "no loop is called 'double'\n  fix: choose from halve, steps, y"
+
+
 def test_unknown_target_is_refused_with_the_known_ones():
     with pytest.raises(whorl.WhorlError) as caught:
         whorl.deloop(SUM, target="tpu")

@@ -20,7 +20,8 @@ REMAINING = {
             "Loop 'y': the number of its iterations is known only when it runs; not all iterations at once: "
             "its body may end it: nothing else bounds it"
         ),
-        fix=("no option removes it: change the model, or choose a runtime with control flow"),
+        fix=("try --bound y=64, in Python bounds={'y': 64}"),
+        options={"bounds": {"y": 64}},
     ),
     "jax_while_of_a_tolerance": Case(
         f"""main (float x) => (float y) {{ {CONSTANTS}
@@ -33,7 +34,8 @@ REMAINING = {
             "Loop 'y': the number of its iterations is known only when it runs; not all iterations at once: "
             "its body may end it: nothing else bounds it"
         ),
-        fix=("no option removes it: change the model, or choose a runtime with control flow"),
+        fix=("try --bound y=64, in Python bounds={'y': 64}"),
+        options={"bounds": {"y": 64}},
     ),
     "collatz": Case(
         """main (int64 x) => (int64 steps) {
@@ -49,7 +51,8 @@ REMAINING = {
             "Loop 'last': the number of its iterations is known only when it runs; not all iterations at "
             "once: its body may end it: nothing else bounds it"
         ),
-        fix=("no option removes it: change the model, or choose a runtime with control flow"),
+        fix=("try --bound last=64, in Python bounds={'last': 64}"),
+        options={"bounds": {"last": 64}},
     ),
     "logistic_map_over_an_open_length": Case(
         f"""main (float[n] x, float start) => (float t, float[n] y) {{ {CONSTANTS}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec import Struct
@@ -14,8 +14,11 @@ from whorl.api.optimizing import optimize
 from whorl.errors import DeloopError, WhorlError
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir.graph import Module, Node
+from whorl.ops.control.flow import If, Loop
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
+from whorl.passes.locations import names_of
+from whorl.passes.unroll.bounding import bound_loops
 from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
 from whorl.passes.unroll.fix_inputs import fix_inputs
 from whorl.passes.unroll.remedy import Remedy
@@ -38,6 +41,7 @@ class DeloopOptions(Struct, frozen=True, kw_only=True):
     inputs: Mapping[str, Any] = {}
     exact: bool = False
     only: Sequence[str] = ()
+    bounds: Mapping[str, int] = {}
     target: str = "any"
 
 
@@ -62,6 +66,7 @@ def deloop(
     inputs: Mapping[str, Any] | None = None,
     exact: bool = False,
     only: Sequence[str] = (),
+    bounds: Mapping[str, int] | None = None,
     target: str = "any",
     partial: bool = False,
     timeout: float | None = None,
@@ -83,6 +88,8 @@ def deloop(
     two matrices: they become a matrix product, whose error is at most d + 4 units of rounding of the squared lengths of
     the rows, for d columns. `exact` keeps the differences.
 
+    `bounds`: iterations after which loops end at the latest, by the names of their nodes or of an output: for those
+    that only their condition ends. Where a run would take more, the outputs are those after so many.
     `target`: "any", or "onnxruntime", where a linear recurrence `s * a + x` becomes a few ops on all iterations for
     each binary digit of a length: faster there than the loop, and rounded otherwise, unless `exact`.
     `only`: names of loops and branches, of their nodes or of an output, that are to go; others stay. `partial`: what
@@ -91,7 +98,13 @@ def deloop(
     and branch that remains, with the reason; RunError for an input of another type; TimeLimitError.
     """
     choices = DeloopOptions(
-        max_iterations=max_iterations, dims=dims or {}, inputs=inputs or {}, exact=exact, only=only, target=target
+        max_iterations=max_iterations,
+        dims=dims or {},
+        inputs=inputs or {},
+        exact=exact,
+        only=only,
+        bounds=bounds or {},
+        target=target,
     )
     result = deloop_with_reasons(source, choices, timeout, options_of(options, keywords))
     if result.remaining and not partial:
@@ -125,6 +138,7 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
     if choices.target not in TARGETS:
         raise WhorlError(f"there is no target {choices.target!r}", fix=f"choose from {', '.join(TARGETS)}")
     doubling = choices.target == "onnxruntime" and not choices.exact
+    bound_loops(module, Context(module), _known_bounds(module, choices.bounds))
     chosen = PassOptions(distances=not choices.exact, doubling=doubling)
     is_chosen = _chooser(module, choices.only)
     removed: dict[str, str] = {}
@@ -143,19 +157,34 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
     return Delooped(module, removed, reasons, fix)
 
 
-def _chooser(module: Module, names: Sequence[str]) -> Callable[[Node], bool]:
-    """Whether a loop or branch is one of those that are to go. Errors: WhorlError for a name that none has."""
-    known = {name for node in module.nodes() if node.regions for name in names_of(node)}
+def bounded(source: Source, bounds: Mapping[str, int], options: LoadOptions) -> Module:
+    """The model whose loops of these names end after so many iterations at the latest, as `deloop` makes it first."""
+    module = optimize(source, options=options)
+    bound_loops(module, Context(module), _known_bounds(module, bounds))
+    return module
+
+
+def _known_bounds(module: Module, bounds: Mapping[str, int]) -> Mapping[str, int]:
+    """Bounds of loops that there are. Errors: WhorlError for a name that none has, and for a bound below 1."""
+    _require_names(module, bounds, Loop, "loop")
+    for name, bound in bounds.items():
+        if bound < 1:
+            raise WhorlError(f"loop {name!r} cannot be bound by {bound}", fix="give 1 or more")
+    return bounds
+
+
+def _require_names(module: Module, names: Iterable[str], kinds: Any, what: str) -> None:
+    known = {name for node in module.nodes() if isinstance(node.op, kinds) for name in names_of(node)}
     for name in names:
         if name not in known:
-            fix = f"choose from {', '.join(sorted(known)) or 'none: the model has neither'}"
-            raise WhorlError(f"no loop or branch is called {name!r}", fix=fix)
+            fix = f"choose from {', '.join(sorted(known)) or 'none: the model has no ' + what}"
+            raise WhorlError(f"no {what} is called {name!r}", fix=fix)
+
+
+def _chooser(module: Module, names: Sequence[str]) -> Callable[[Node], bool]:
+    """Whether a loop or branch is one of those that are to go. Errors: WhorlError for a name that none has."""
+    _require_names(module, names, If | Loop, "loop or branch")
     return lambda node: not names or not names_of(node).isdisjoint(names)
-
-
-def names_of(node: Node) -> set[str]:
-    """The name of a node, and those of its outputs."""
-    return {node.name, *(value.name for value in node.outputs)} - {""}
 
 
 def _reason(unrolled: str, vectorized: str | None) -> str:
@@ -169,6 +198,9 @@ def _fix(remedy: Remedy) -> str:
     flags += [shlex.join(("--input", f"{name}={value}")) for name, value in remedy.inputs.items()]
     arguments = [f"dims={remedy.lengths}"] if remedy.lengths else []
     arguments += [f"inputs={remedy.inputs}"] if remedy.inputs else []
+    if remedy.bounds:
+        flags += [shlex.join(("--bound", f"{name}={bound}")) for name, bound in remedy.bounds.items()]
+        arguments.append(f"bounds={remedy.bounds}")
     if remedy.iterations:
         flags.append(f"--max-iterations {remedy.iterations}")
         arguments.append(f"max_iterations={remedy.iterations}")

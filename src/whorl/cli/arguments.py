@@ -140,13 +140,13 @@ def refuse_options(arguments: argparse.Namespace, flags: Sequence[str], reason: 
             raise UsageError(f"{flag} {reason}", fix=fix or f"leave out {flag}")
 
 
-def dims_of(entries: list[str]) -> dict[str, int]:
-    """The lengths of named dims that `--dim` options give."""
+def dims_of(entries: list[str], option: str = "--dim") -> dict[str, int]:
+    """The lengths of named dims that `--dim` options give, or other numbers by name."""
     dims: dict[str, int] = {}
     for entry in entries:
         name, _, text = entry.partition("=")
         if not name or not text.isdecimal():
-            raise UsageError(f"--dim {entry!r} is not NAME=SIZE")
+            raise UsageError(f"{option} {entry!r} is not NAME=SIZE")
         dims[name] = int(text)
     return dims
 

@@ -16,6 +16,11 @@ def choose_all(_: Node) -> bool:
     return True
 
 
+def names_of(node: Node) -> set[str]:
+    """The name of a node, and those of its outputs."""
+    return {node.name, *(value.name for value in node.outputs)} - {""}
+
+
 def locations_of(module: Module) -> dict[Node, str]:
     """The location of every node with branches or a body."""
     locations: dict[Node, str] = {}

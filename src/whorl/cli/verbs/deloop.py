@@ -19,6 +19,7 @@ from whorl.api.delooping import (
     TARGETS,
     Delooped,
     DeloopOptions,
+    bounded,
     deloop_with_reasons,
     remaining_error,
 )
@@ -45,6 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--exact",
         action="store_true",
         help="keep the bits of squared distances, which a matrix product rounds otherwise",
+    )
+    parser.add_argument(
+        "--bound",
+        action="append",
+        default=[],
+        metavar="LOOP=N",
+        help="end a loop after N iterations at the latest, by the name of its node or of an output; a run that would "
+        "take more gives what it has by then",
     )
     parser.add_argument(
         "--target",
@@ -87,11 +96,14 @@ def execute(arguments: argparse.Namespace) -> int:
         inputs=inputs,
         exact=arguments.exact,
         only=arguments.only,
+        bounds=dims_of(arguments.bound, "--bound"),
         target=arguments.target,
     )
     result = deloop_with_reasons(arguments.model, choices, arguments.timeout, load_options(arguments))
     if result.remaining and not arguments.partial:
         raise remaining_error(result)
+    if choices.bounds:
+        source = bounded(source, choices.bounds, load_options(arguments))
     verdict = None if arguments.no_verify else verify(source, result.module, inputs)
     if verdict is not None and verdict.difference:
         raise DeloopError(

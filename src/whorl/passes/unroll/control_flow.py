@@ -18,7 +18,7 @@ from whorl.passes.rules.pattern import is_constant
 from whorl.passes.simplify_loop import iterations
 from whorl.passes.unroll.branches import if_convert
 from whorl.passes.unroll.legality import CannotUnroll
-from whorl.passes.unroll.loops import unroll_loop
+from whorl.passes.unroll.loops import NEVER, unroll_loop
 from whorl.passes.unroll.remedy import Remedy, TripCountSources
 
 MAX_NODES = 1 << 18
@@ -59,7 +59,7 @@ def remedy_of(module: Module, remaining: Mapping[str, CannotUnroll]) -> Remedy:
             remedy.decisions[location] = decision
         if isinstance(node.op, Loop):
             remedy.iterations = max(remedy.iterations, remaining[location].iterations)
-            if iterations(node)[1] == float("inf"):
+            if iterations(node)[1] >= NEVER:
                 sources.add(node, remedy)
     return remedy
 

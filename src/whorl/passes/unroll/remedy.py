@@ -16,22 +16,26 @@ from whorl.ir.dtypes import is_integer
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.control.flow import Loop
+from whorl.ops.control.flow import Loop, known_bool
+from whorl.passes.locations import names_of
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.unroll.decisions import decide_by_length
 
+BOUND = 64
+"""The iterations that a message allows to a loop that only its condition ends."""
 EXAMPLE = 8
 """The length or value that a message shows."""
 
 
 class Remedy(Struct):
-    """Named lengths to fix, inputs to fix, each with an example, and iterations to allow.
+    """Named lengths to fix, inputs to fix, loops to bound, each with an example, and iterations to allow.
 
     `decisions`: for which lengths branches, by their location, take their first one.
     """
 
     lengths: dict[str, Any] = field(default_factory=dict[str, Any])
     inputs: dict[str, Any] = field(default_factory=dict[str, Any])
+    bounds: dict[str, int] = field(default_factory=dict[str, int])
     iterations: int = 0
     decisions: dict[str, str] = field(default_factory=dict[str, str])
 
@@ -78,8 +82,13 @@ class TripCountSources:
                 sources = [*count()]
             except Unfixable:
                 continue
+            if not sources:
+                continue
             self._add_sources(sources, remedy)
             return
+        names = sorted(names_of(node))
+        if names and node.inputs[1] is not None and known_bool(node.regions[0].results[0]) is not True:
+            remedy.bounds[node.name or names[0]] = BOUND
 
     def _add_sources(self, sources: list[str | Value], remedy: Remedy) -> None:
         for origin in sources:
