@@ -8,7 +8,8 @@ from deloop import remaining
 from deloop.cases import Case
 from deloop.exits import EXITS
 from deloop.maps import MAPS
+from deloop.recurrent import RECURRENT
 from deloop.reductions import REDUCTIONS
 
-LOOP_FREE: Mapping[str, Case] = MAPS | REDUCTIONS | EXITS
+LOOP_FREE: Mapping[str, Case] = MAPS | REDUCTIONS | RECURRENT | EXITS
 REMAINING: Mapping[str, Case] = remaining.REMAINING
