@@ -12,6 +12,7 @@ import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.graph import Node, Op, Value
+from whorl.ir.types import lengths_of
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.elementwise.functions import Tanh
 from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
@@ -55,8 +56,8 @@ class Cell(Recurrence):
         turned = self.weights if self.is_turned else build.add(Transpose((1, 0)), self.weights, name=self.weights.name)
         weights = build.add(Unsqueeze(), turned, axis, name=self.weights.name)
         start = build.add(Unsqueeze(), first, axis, name=first.name)
-        (hidden, _) = tensor_type(self.weights).shape
-        op = RNN(activations=(self.activation,), hidden_size=hidden)
+        hidden = lengths_of(tensor_type(self.weights))[0]
+        op = RNN(activations=(self.activation,), hidden_size=hidden if isinstance(hidden, int) else None)
         values = build.add_many(op, [rows, ones, weights, None, None, start], [self.state.name, "last"])[0]
         values = build.add(Squeeze(), values, build.int64(1), name=self.state.name)
         return stacks.after(first, stacks.first(values, stacks.count))
