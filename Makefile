@@ -88,6 +88,7 @@ bench: $(VENV)/.test
 docs: $(VENV)/.test
 	$(BIN)/python docs/make_signatures.py
 	$(BIN)/python docs/make_ops.py
+	$(BIN)/python docs/make_onnxruntime.py
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_openvino.py
 

@@ -13,7 +13,7 @@ import whorl
 def test_public_name_is_that_of_its_module(name):
     value = getattr(whorl, name)
     home = whorl._HOMES.get(name)
-    assert value is (getattr(importlib.import_module(home), name) if home else importlib.import_module("whorl.backend"))
+    assert value is (getattr(importlib.import_module(home), name) if home else importlib.import_module(f"whorl.{name}"))
 
 
 def test_name_that_does_not_exist_is_an_attribute_error():

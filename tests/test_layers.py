@@ -107,7 +107,7 @@ def foreign_fault(path: str, here: str, top: str, rules: Rules) -> str:
 
 def test_table_lists_the_layers_in_order() -> None:
     order = "errors debug phases ir llvm kernels ops passes kernel lowering codegen "
-    order += "runtime mdf formats api scoring backend conformance cli"
+    order += "runtime mdf formats api scoring backend capi conformance cli"
     assert " ".join(RULES.layers) == order
     assert RULES.doors["llvmlite"] == {"codegen"}
     assert RULES.doors["onnx"] == {"formats", "backend", "conformance", "cli"}

@@ -35,6 +35,19 @@ def repeat_models(step: whorl.Source) -> list[whorl.Module]:
     return [loop, whorl.to_loop(step, scan={"x": 1}, max_depth=3), whorl.to_step(loop)]
 
 
+def run_values(session: whorl.InferenceSession, x: np.ndarray) -> list[whorl.OrtValue]:
+    value = whorl.OrtValue.ortvalue_from_numpy(x)
+    binding: whorl.IOBinding = session.io_binding()
+    binding.bind_ortvalue_input("x", value)
+    binding.bind_output("y", "cpu", whorl.OrtDevice.make("cpu", 0).device_id())
+    session.run_with_iobinding(binding)
+    whorl.set_default_logger_verbosity(0)
+    whorl.enable_telemetry_events()
+    whorl.disable_telemetry_events()
+    print(whorl.get_version_string(), whorl.get_build_info(), whorl.capi.onnxruntime_pybind11_state.Fail)
+    return session.run_with_ort_values(["y"], {"x": value})
+
+
 def double_type(x: whorl.TensorType) -> whorl.TensorType:
     return x
 

@@ -9,10 +9,12 @@ from whorl.ir.forking import import_whole as _import_whole
 
 if TYPE_CHECKING:
     from whorl import backend as backend
+    from whorl import capi as capi
     from whorl.api.ahead import Compiled as Compiled
     from whorl.api.ahead import CompiledSession as CompiledSession
     from whorl.api.ahead import compile as compile
     from whorl.api.ahead import load_compiled as load_compiled
+    from whorl.api.bindings import IOBinding as IOBinding
     from whorl.api.check import Problem as Problem
     from whorl.api.check import check as check
     from whorl.api.custom_ops import register_op as register_op
@@ -37,12 +39,19 @@ if TYPE_CHECKING:
     from whorl.api.options import GraphOptimizationLevel as GraphOptimizationLevel
     from whorl.api.options import RunOptions as RunOptions
     from whorl.api.options import SessionOptions as SessionOptions
+    from whorl.api.ort_values import OrtDevice as OrtDevice
+    from whorl.api.ort_values import OrtValue as OrtValue
     from whorl.api.session import InferenceSession as InferenceSession
     from whorl.api.session import ModelMetadata as ModelMetadata
+    from whorl.api.session import disable_telemetry_events as disable_telemetry_events
+    from whorl.api.session import enable_telemetry_events as enable_telemetry_events
     from whorl.api.session import get_all_providers as get_all_providers
     from whorl.api.session import get_available_providers as get_available_providers
+    from whorl.api.session import get_build_info as get_build_info
     from whorl.api.session import get_device as get_device
+    from whorl.api.session import get_version_string as get_version_string
     from whorl.api.session import set_default_logger_severity as set_default_logger_severity
+    from whorl.api.session import set_default_logger_verbosity as set_default_logger_verbosity
     from whorl.api.stepping import to_loop as to_loop
     from whorl.api.stepping import to_step as to_step
     from whorl.api.sweeping import sweep as sweep
@@ -56,6 +65,7 @@ if TYPE_CHECKING:
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
     from whorl.errors import DeloopError as DeloopError
+    from whorl.errors import FeedError as FeedError
     from whorl.errors import IterationLimitError as IterationLimitError
     from whorl.errors import LimitError as LimitError
     from whorl.errors import LoadError as LoadError
@@ -94,6 +104,7 @@ _NAMES = {
         "compile",
         "load_compiled",
     ),
+    "whorl.api.bindings": ("IOBinding",),
     "whorl.api.check": (
         "Problem",
         "check",
@@ -123,6 +134,10 @@ _NAMES = {
     ),
     "whorl.api.onnxruntime_session": ("onnxruntime_session",),
     "whorl.api.optimizing": ("optimize",),
+    "whorl.api.ort_values": (
+        "OrtDevice",
+        "OrtValue",
+    ),
     "whorl.api.options": (
         "ExecutionMode",
         "ExecutionOrder",
@@ -134,9 +149,14 @@ _NAMES = {
         "InferenceSession",
         "ModelMetadata",
         "get_all_providers",
+        "disable_telemetry_events",
+        "enable_telemetry_events",
         "get_available_providers",
+        "get_build_info",
         "get_device",
+        "get_version_string",
         "set_default_logger_severity",
+        "set_default_logger_verbosity",
     ),
     "whorl.api.stepping": (
         "to_loop",
@@ -158,6 +178,7 @@ _NAMES = {
         "CancelledError",
         "CompileError",
         "DeloopError",
+        "FeedError",
         "IterationLimitError",
         "LimitError",
         "LoadError",
@@ -195,14 +216,14 @@ _NAMES = {
 """The public names by the module that defines them."""
 _HOMES = {name: module for module, names in _NAMES.items() for name in names}
 
-__all__ = [*_HOMES, "backend"]  # pyright: ignore[reportUnsupportedDunderAll]
+__all__ = [*_HOMES, "backend", "capi"]  # pyright: ignore[reportUnsupportedDunderAll]
 
 
 if not TYPE_CHECKING:  # a type checker would take every name for one of the package's
 
     def __getattr__(name: str) -> object:
-        if name == "backend":
-            return _import_whole("whorl.backend")
+        if name in ("backend", "capi"):
+            return _import_whole(f"whorl.{name}")
         if name not in _HOMES:
             raise AttributeError(f"module 'whorl' has no attribute {name!r}")
         value = getattr(_import_whole(_HOMES[name]), name)

@@ -19,7 +19,7 @@ class WhorlError(Exception):
         return self if self.where else type(self)(self.message, where, self.fix)
 
 
-class LoadError(WhorlError):
+class LoadError(WhorlError, RuntimeError):
     """A file or model cannot be read."""
 
 
@@ -59,8 +59,12 @@ class VmapError(WhorlError):
     """A model cannot be computed for many rows at once."""
 
 
-class RunError(WhorlError):
+class RunError(WhorlError, RuntimeError):
     """A run failed: bad feeds, or an op that refuses its values."""
+
+
+class FeedError(RunError, ValueError):
+    """A run lacks inputs."""
 
 
 class LimitError(RunError):

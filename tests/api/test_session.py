@@ -245,7 +245,7 @@ def test_profile_is_written_when_requested(tmp_path):
     path = session.end_profiling()
     assert path.startswith(f"{tmp_path}/profile_") and path.endswith(".json")
     with open(path) as file:
-        events = json.load(file)["traceEvents"]
+        events = json.load(file)
     assert [e["args"]["iteration"] for e in events if e["name"] == "iteration"] == [0, 1, 2]
     with pytest.raises(whorl.RunError, match="nothing was recorded"):
         session.end_profiling()

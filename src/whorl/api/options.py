@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+import warnings
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from whorl.errors import RunError
 from whorl.formats.options import MAX_DEPTH, Compat, Condition
 from whorl.runtime.limits import Progress
+
+if TYPE_CHECKING:
+    from whorl.api.ort_values import OrtValue
 
 
 class GraphOptimizationLevel(enum.IntEnum):
@@ -40,11 +45,16 @@ class ExecutionOrder(enum.IntEnum):
     MEMORY_EFFICIENT = 2
 
 
+_HIDDEN = "_config", "free_dimensions", "initializers"
+
+
 class _Options:
     """The annotated names of the class are the options, with their defaults; any other name is an AttributeError."""
 
     def __init__(self) -> None:
         self.__dict__["_config"] = {}
+        self.__dict__["free_dimensions"] = {}
+        self.__dict__["initializers"] = {}
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in type(self).__annotations__:
@@ -55,7 +65,7 @@ class _Options:
         raise self._unknown(name)
 
     def __repr__(self) -> str:
-        chosen = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if k != "_config")
+        chosen = ", ".join(f"{k}={v!r}" for k, v in self.__dict__.items() if k not in _HIDDEN)
         return f"{type(self).__name__}({chosen})"
 
     def _unknown(self, name: str) -> AttributeError:
@@ -64,8 +74,7 @@ class _Options:
 
     def _add(self, key: str, value: str, known: tuple[str, ...]) -> None:
         if key not in known:
-            fix = f"choose from {', '.join(known)}" if known else "leave it out: no key applies here"
-            raise RunError(f"unknown configuration key {key!r}", fix=fix)
+            warnings.warn(f"configuration key {key!r} has no effect", stacklevel=3)
         self._config[key] = value
 
     def _get(self, key: str) -> str:
@@ -115,8 +124,20 @@ class SessionOptions(_Options):
     use_per_session_threads: bool = True
 
     def add_session_config_entry(self, key: str, value: str) -> None:
-        """onnxruntime's free-form settings. Those about threads and allocators are accepted, the others refused."""
+        """onnxruntime's free-form settings: a warning names those that are not about threads or allocators."""
         self._add(key, value, _SESSION_KEYS)
+
+    def add_free_dimension_override_by_name(self, dim_name: str, dim_value: int) -> None:
+        """Fix a named length of the inputs; names that no input has are left alone."""
+        self.free_dimensions[dim_name] = dim_value
+
+    def add_initializer(self, name: str, ort_value: OrtValue) -> None:
+        """Use a value in the place of the model's weights of a name, which have the same type."""
+        self.initializers[name] = ort_value
+
+    def add_external_initializers(self, names: Sequence[str], ort_values: Sequence[OrtValue]) -> None:
+        """Use values in the place of the model's weights of these names."""
+        self.initializers.update(zip(names, ort_values, strict=True))
 
     def get_session_config_entry(self, key: str) -> str:
         """The setting added before; RunError where there is none."""
@@ -153,9 +174,9 @@ class RunOptions(_Options):
     only_execute_path_to_fetches: bool = False
 
     def add_run_config_entry(self, key: str, value: str) -> None:
-        """onnxruntime's free-form settings: none of them applies here, so any key is refused."""
+        """onnxruntime's free-form settings: none of them applies here, which a warning says."""
         self._add(key, value, ())
 
     def get_run_config_entry(self, key: str) -> str:
-        """RunError, since no key can have been added."""
+        """The setting added before; RunError where there is none."""
         return self._get(key)

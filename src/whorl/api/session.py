@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from whorl.api.model_bytes import may_have_weights_beside, recognisable_bytes
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.debug import debug
-from whorl.errors import RunError
+from whorl.errors import FeedError, RunError
 from whorl.ir.definitions import DEFINITIONS
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
@@ -24,12 +25,15 @@ from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
 
 if TYPE_CHECKING:
+    from whorl.api.bindings import IOBinding
     from whorl.api.models import Source
+    from whorl.api.ort_values import OrtValue
     from whorl.api.tracing.value_trace import ValueTrace
     from whorl.runtime.compiled.prepared import PreparedSession
     from whorl.runtime.node_arg import NodeArg
 
 PROVIDERS = ("CPUExecutionProvider",)
+VERSION = "0.1.0"
 
 
 class ModelMetadata(Struct, frozen=True):
@@ -61,7 +65,7 @@ class InferenceSession(Session):
     what the states are.
 
     `path_or_bytes`: a path, bytes, ModelProto or module. `providers` exists for onnxruntime's scripts: everything runs
-    on the CPU, and a list without "CPUExecutionProvider" is refused. Pickling keeps weights that lie beside the model
+    on the CPU, and a warning names other providers. Pickling keeps weights that lie beside the model
     file where they are. Errors: LoadError, UnsupportedError.
     """
 
@@ -79,7 +83,7 @@ class InferenceSession(Session):
                 f"intra_op_num_threads is {options.intra_op_num_threads!r}",
                 fix="give a number of threads, or 0 for one on every core",
             )
-        _check_providers(providers)
+        _check_providers(providers, provider_options)
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
         data = recognisable_bytes(path_or_bytes) if _may_be_prepared(options, limits) else None
         prepared = None if data is None else _prepared_session(data, options)
@@ -96,7 +100,9 @@ class InferenceSession(Session):
             self.record(Trace())
 
     def end_profiling(self) -> str:
-        """Write what the runs so far did as a Chrome trace, and return the file's name; nothing more is recorded.
+        """Write what the runs so far did as a list of events, as onnxruntime does, and return the file's name.
+
+        Nothing more is recorded.
 
         Errors: RunError unless the session was made with `enable_profiling`.
         """
@@ -104,8 +110,46 @@ class InferenceSession(Session):
         if trace is None:
             raise RunError("nothing was recorded", fix="set SessionOptions.enable_profiling")
         path = f"{self._options.profile_file_prefix}_{time.strftime('%Y-%m-%d_%H-%M-%S')}.json"
-        trace.write(path)
+        trace.write_events(path)
         return path
+
+    def get_profiling_start_time_ns(self) -> int:
+        """When recording began, on the clock of `time.perf_counter_ns`; 0 where nothing is recorded."""
+        return 0 if self._trace is None else int(self._trace.begun * 1e9)
+
+    def io_binding(self) -> IOBinding:
+        """A new binding of inputs and outputs to memory."""
+        return _bindings().IOBinding(self)
+
+    def run_with_iobinding(self, iobinding: IOBinding, run_options: RunOptions | None = None) -> None:
+        """Run on what is bound."""
+        iobinding.run(run_options)
+
+    def run_with_ort_values(
+        self,
+        output_names: Sequence[str] | None,
+        input_dict_ort_values: Mapping[str, OrtValue],
+        run_options: RunOptions | None = None,
+    ) -> list[OrtValue]:
+        """The outputs named (all where None) as values."""
+        return _bindings().run_with_ort_values(self, output_names, input_dict_ort_values, run_options)
+
+    def run_async(
+        self,
+        output_names: Sequence[str] | None,
+        input_feed: Mapping[str, Any],
+        callback: Callable[[list[Any], Any, str], None],
+        user_data: Any,
+        run_options: RunOptions | None = None,
+    ) -> None:
+        """Run in another thread, which then calls `callback(outputs, user_data, error)`; no error is an empty text."""
+        _bindings().run_async(self, output_names, input_feed, callback, user_data, run_options)
+
+    def disable_fallback(self) -> None:
+        """Exists for onnxruntime's scripts: there is one provider."""
+
+    def enable_fallback(self) -> None:
+        """Exists for onnxruntime's scripts: there is one provider."""
 
     def run(
         self,
@@ -199,8 +243,8 @@ class InferenceSession(Session):
         return list(PROVIDERS)
 
     def set_providers(self, providers: Sequence[Any] | None = None, provider_options: Any = None) -> None:
-        """Accepts the CPU provider and refuses lists without it."""
-        _check_providers(providers)
+        """Exists for onnxruntime's scripts: a warning names providers other than the CPU's."""
+        _check_providers(providers, provider_options)
 
     def get_provider_options(self) -> dict[str, dict[str, str]]:
         """The CPU provider has none."""
@@ -220,6 +264,10 @@ class InferenceSession(Session):
         self._options, self._source = state["options"], None
 
 
+def _bindings() -> ModuleType:
+    return import_whole("whorl.api.bindings")
+
+
 def _node_args() -> ModuleType:
     return import_whole("whorl.runtime.node_arg")
 
@@ -234,7 +282,7 @@ def _read(source: Source, options: SessionOptions) -> Module:
 def _load(source: Source, options: SessionOptions, has_memory_limit: bool) -> Module:
     """The module that a session runs."""
     models, preparing = import_whole("whorl.api.models"), import_whole("whorl.api.preparing")
-    module = _read(source, options)
+    module = _changed(_read(source, options), options)
     return preparing.prepare(
         module,
         options.graph_optimization_level,
@@ -244,10 +292,20 @@ def _load(source: Source, options: SessionOptions, has_memory_limit: bool) -> Mo
     )
 
 
+def _changed(module: Module, options: SessionOptions) -> Module:
+    """The module with the lengths and initializers that the options say."""
+    if not (options.free_dimensions or options.initializers):
+        return module
+    changes = import_whole("whorl.api.overrides")
+    return changes.with_initializers(changes.with_lengths(module, options.free_dimensions), options.initializers)
+
+
 def _may_be_prepared(options: SessionOptions, limits: Limits) -> bool:
     """Whether runs without limits go straight to native code, and nothing else is to be written or recorded."""
     if DEFINITIONS:
         return False  # What is registered may change, and the model says nothing of it.
+    if options.free_dimensions or options.initializers:
+        return False
     is_plain = not (options.optimized_model_filepath or options.enable_profiling or debug().needs_all_stages)
     return is_plain and limits == Limits() and choose_mode(options.backend, once=False) == BACKENDS["native"]
 
@@ -264,11 +322,15 @@ def _check_options(name: str, options: object, kind: type) -> None:
         raise RunError(f"{name} is {type(options).__name__}", fix=f"pass a whorl.{kind.__name__}")
 
 
-def _check_providers(providers: Sequence[Any] | None) -> None:
+def _check_providers(providers: Sequence[Any] | None, options: Sequence[Any] | None = None) -> None:
+    """Refuse what is no list of providers, and warn of those that are not available."""
+    if providers is not None and options is not None and len(providers) != len(options):
+        raise FeedError("providers and provider_options differ in length", fix="give options for each provider")
     entries = [providers] if isinstance(providers, str) else providers or PROVIDERS
-    names = [provider if isinstance(provider, str) else provider[0] for provider in entries]
-    if not set(names) & set(PROVIDERS):
-        raise RunError(f"none of the providers {names} is available", fix=f"use {list(PROVIDERS)}")
+    for entry in entries:
+        name = entry if isinstance(entry, str) else entry[0]
+        if name not in PROVIDERS:
+            warnings.warn(f"provider {name!r} is not available; {PROVIDERS[0]!r} runs the model", stacklevel=3)
 
 
 def get_available_providers() -> list[str]:
@@ -286,3 +348,25 @@ def get_device() -> str:
 
 def set_default_logger_severity(severity: int) -> None:
     """Exists for onnxruntime's scripts: whorl raises errors and logs nothing."""
+
+
+def set_default_logger_verbosity(verbosity: int) -> None:
+    """Exists for onnxruntime's scripts: whorl raises errors and logs nothing."""
+
+
+def enable_telemetry_events() -> None:
+    """Exists for onnxruntime's scripts: whorl sends nothing."""
+
+
+def disable_telemetry_events() -> None:
+    """Exists for onnxruntime's scripts: whorl sends nothing."""
+
+
+def get_version_string() -> str:
+    """The version of whorl."""
+    return VERSION
+
+
+def get_build_info() -> str:
+    """What whorl is, in one line."""
+    return f"whorl {VERSION}, Python"

@@ -96,6 +96,34 @@ class Trace:
         other = {"dropped_spans": self.dropped} if self.dropped else {}
         return {"traceEvents": [*names, *order, *events], "displayTimeUnit": "ns", "otherData": other}
 
+    def events(self) -> list[dict[str, object]]:
+        """The spans as onnxruntime's profiles have them: nodes of the main graph, and what else a session did."""
+        events: list[dict[str, object]] = []
+        for span in self.spans:
+            is_node = span.lane == MAIN
+            kind, _, rest = span.name.partition(" ")
+            facts = dict(span.facts) | ({"op_name": kind, "provider": "CPUExecutionProvider"} if is_node else {})
+            name = f"{rest.strip(chr(39)) or kind}_kernel_time" if is_node else span.name
+            start, length = (round(seconds * 1e6) for seconds in (span.start - self.begun, span.stop - span.start))
+            category = "Node" if is_node else "Session"
+            event: dict[str, object] = {
+                "cat": category,
+                "pid": 1,
+                "tid": 1,
+                "dur": length,
+                "ts": start,
+                "ph": "X",
+                "name": name,
+            }
+            events.append(event | {"args": facts})
+        return events
+
+    def write_events(self, path: str | Path) -> None:
+        """Write the events to a file that chrome://tracing and ui.perfetto.dev open."""
+        import json
+
+        Path(path).write_text(json.dumps(self.events()), encoding="utf-8")
+
     def write(self, path: str | Path) -> None:
         """Write the trace to a file that chrome://tracing and ui.perfetto.dev open."""
         import json

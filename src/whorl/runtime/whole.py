@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from msgspec.structs import replace
 
-from whorl.errors import RunError
+from whorl.errors import FeedError, RunError
 from whorl.ir.constants import as_value
 from whorl.ir.dtypes import STRING
 from whorl.ir.forking import import_whole
@@ -74,7 +74,7 @@ class Whole:
             if name not in feeds and name not in defaults and not isinstance(value.type, OptionalType)
         ]
         if missing:
-            raise RunError(f"missing inputs: {', '.join(missing)}", fix="feed every input that has no default")
+            raise FeedError(f"missing inputs: {', '.join(missing)}", fix="feed every input that has no default")
         return [
             check_value(feeds[name], value.type, f"input {name!r}")
             if name in feeds
