@@ -157,7 +157,7 @@ REMAINING = {
         else_branch = b () => (float[4] q) { q = Identity(x) }>
 }""",
         reason=("If 'y': RandomUniformLike 'r' is random, and would draw where it did not"),
-        fix=("no option removes it: change the model, or choose a runtime with control flow"),
+        fix=("try --input training=True, in Python inputs={'training': True}"),
     ),
     "sums_of_the_rows_so_far": Case(
         f"""main (float[n, 4] x) => (float[n, 4] y) {{ {TRIPS} {YES}
@@ -196,7 +196,7 @@ REMAINING = {
         else_branch = b () => (float[k2, 4] q) { q = Neg(x) }>
 }""",
         reason=("If 'y': output 0 is float32[2*n, 4] or float32[n, 4]"),
-        fix=("no option removes it: change the model, or choose a runtime with control flow"),
+        fix=("try --input twice=True, in Python inputs={'twice': True}"),
     ),
     "branches_of_two_ranks": Case(
         """main (float[n, 4] x, bool sums) => (float y) {
@@ -207,7 +207,7 @@ REMAINING = {
     y = ReduceSum<keepdims = 0>(r)
 }""",
         reason=("If 'r': output 0 is float32[4] or float32[n, 4]"),
-        fix=("no option removes it: change the model, or choose a runtime with control flow"),
+        fix=("try --input sums=True, in Python inputs={'sums': True}"),
     ),
     "scanned_inputs_that_may_differ": Case(
         """main (float[n] x, float[m] y) => (float[n] z) {
