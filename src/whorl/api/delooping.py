@@ -91,7 +91,7 @@ def deloop(
     `bounds`: iterations after which loops end at the latest, by the names of their nodes or of an output: for those
     that only their condition ends. Where a run would take more, the outputs are those after so many.
     `target`: "any", or "onnxruntime", where a linear recurrence `s * a + x` becomes a few ops on all iterations for
-    each binary digit of a length: faster there than the loop, and rounded otherwise, unless `exact`.
+    each binary digit of a length, and is rounded otherwise, unless `exact`. Short loops are faster than that.
     `only`: names of loops and branches, of their nodes or of an output, that are to go; others stay. `partial`: what
     cannot be removed stays, too, instead of an error.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
