@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, assert_type
 
@@ -125,6 +125,16 @@ def tables(path: str, out: str) -> list[int]:
     design = whorl.Design(grid={"x": [0.0, 1.0]}, random={"y": whorl.Range(0, 1)}, points=4, method="sobol")
     swept: whorl.Scored = whorl.sweep_points(path, design, out, steps=5, last=True)
     return [scored.rows, scored.failed, scored.parts, swept.skipped]
+
+
+def look_inside(path: str, out: str) -> list[str]:
+    extracted: whorl.Extracted = whorl.extract(path, "steps", at=0, inputs={"x": 1})
+    located: whorl.Located | None = whorl.locate(path, {"x": 1}, "isnan(x)")
+    embedded: whorl.Embedded = whorl.embed(path, out, keep=["steps"], weights="model")
+    regions: Sequence[whorl.EmbeddedRegion] = embedded.regions
+    session = whorl.onnxruntime_session(path, providers=["CPUExecutionProvider"])
+    print(extracted, session, [region.reason for region in regions])
+    return [embedded.model, embedded.library, "" if located is None else located.node]
 
 
 def count_down(start: int) -> list[Any]:

@@ -108,10 +108,19 @@ def test_branch_that_all_rows_take_remains_a_branch():
     assert "If" in [node.op.name for node in module.nodes()]
 
 
-def test_branch_that_may_fail_is_named_with_the_reason():
+def test_index_that_a_branch_guards_is_clamped_in_the_rows_that_do_not_take_it():
     source = model(PICK.format(then="z = Gather(x, k) p = Add(x, z)"))
-    assert refusal(source) == (
-        "If 'pick' is taken by some rows: Gather 'z' may fail on values that it does not see now\n"
+    module = whorl.vmap(source)
+    x = np.array([[0, 1], [2, 3], [4, 5]], np.float32)
+    c, k = np.array([True, False, True]), np.array([1, 7, -2])
+    expected = [run(source, c=a, x=b, k=d)[0] for a, b, d in zip(c, x, k, strict=True)]
+    np.testing.assert_array_equal(run(module, c=c, x=x, k=k)[0], np.stack(expected))
+
+
+def test_branch_that_may_fail_is_named_with_the_reason():
+    text = PICK.format(then="z = GatherElements(x, k) p = Add(x, z)").replace("int64 k", "int64[2] k")
+    assert refusal(model(text)) == (
+        "If 'pick' is taken by some rows: GatherElements 'z' may fail on values that it does not see now\n"
         "  fix: map fewer inputs (None in in_axes shares one), or change the node"
     )
 

@@ -83,7 +83,7 @@ def test_output_that_cannot_be_written_ends_with_6(whorl, saved, tmp_path):
     [
         (["show", "none.onnx"], 3, "LoadError"),
         (["run", "{model}", "--input", "nothing"], 2, "UsageError"),
-        (["run", "{model}"], 4, "RunError"),
+        (["run", "{model}"], 4, "FeedError"),
         (["run", "{model}", "--random", "0", "--max-iterations", "0"], 5, "IterationLimitError"),
         (["convert", "{model}", "out.txt"], 6, "SaveError"),
     ],
