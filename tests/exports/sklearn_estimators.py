@@ -51,7 +51,7 @@ DIFFERENT = {
 }
 """Models of skl2onnx that mean something else than the estimator does; onnxruntime tells what they mean."""
 
-UNSUPPORTED = {"gaussian_process_classifier": "Solve 'solve_Solve': domain 'com.microsoft' is unknown"}
+UNSUPPORTED = {"gaussian_process_classifier": "Solve 'solve_Solve': Solve is not an operator of com.microsoft 1"}
 """Models with ops that neither ONNX nor onnxruntime has."""
 
 SHORT = [

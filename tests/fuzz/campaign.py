@@ -140,9 +140,16 @@ def _stop(*_: Any) -> None:
     raise Hang(f"more than {3 * SECONDS:.0f} s")
 
 
+def limit_memory(most: int) -> None:
+    """Bound what this process maps from now on: its parent may have mapped much before."""
+    statm = Path("/proc/self/statm")
+    mapped = int(statm.read_text().split()[0]) * resource.getpagesize() if statm.exists() else 0
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + most, mapped + most))
+
+
 def limit_process() -> None:
-    """Bound memory, and make a crash silent and final."""
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    """Bound the memory that is still to come, and make a crash silent and final."""
+    limit_memory(MEMORY)
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)

@@ -5,7 +5,6 @@ its memory, which must answer in time.
 """
 
 import os
-import resource
 from concurrent.futures import ProcessPoolExecutor
 
 import pytest
@@ -14,6 +13,7 @@ from hypothesis import strategies as st
 from onnx import ModelProto
 
 import whorl
+from fuzz import campaign
 from whorl.conformance.cases import load_cases
 
 EXAMPLES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "200"))
@@ -31,7 +31,7 @@ fuzz = settings(
 
 
 def limit_memory() -> None:
-    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    campaign.limit_memory(MEMORY)
 
 
 def outcome(data: bytes) -> str:
