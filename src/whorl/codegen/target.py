@@ -314,19 +314,16 @@ def _optimised_for_host(source: Source, context: Any) -> Any:
 @in_phase(Phase.LLVM)
 def _machine_code_of(module: Any, effort: Effort) -> bytes:
     """An optimised module as an object file for the host."""
-    chosen = machine(effort=effort)
-    if effort == Effort.LOOPS:
-        return chosen.emit_object(module)
     with _addresses_as_written():
-        return chosen.emit_object(module)
+        return machine(effort=effort).emit_object(module)
 
 
 @contextmanager
 def _addresses_as_written() -> Generator[None]:
     """LLVM searches for no other form of the addresses that a loop reads.
 
-    In loops that are written as they are to run it finds none that is faster, and takes longest of all passes. The
-    option is the process's own, so it is set for this one call.
+    It finds none that is faster than what is written, and takes longest of all passes. The option is the process's own,
+    so it is set for this one call.
     """
     llvm = _llvm()
     llvm.set_option("whorl", f"{_KEEP_ADDRESSES}=true")
