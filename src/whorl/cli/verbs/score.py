@@ -80,7 +80,12 @@ def execute(arguments: argparse.Namespace) -> int:
             session_options=session_options,
             progress=progress,
         )
-    if arguments.json:
+    return report(scored, arguments.json)
+
+
+def report(scored: Scored, as_json: bool) -> int:
+    """Say what was written; returns the exit code."""
+    if as_json:
         print_document(asdict(scored))
     else:
         print(sentence(scored))

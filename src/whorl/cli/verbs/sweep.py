@@ -12,14 +12,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from msgspec.structs import asdict
-
 from whorl.api.models import load
 from whorl.cli.arguments import UsageError, add_model, count, load_options
-from whorl.cli.documents import print_document
 from whorl.cli.inputs import parse_value, read_inputs
 from whorl.cli.progress import parts_bar
-from whorl.cli.verbs.score import sentence
+from whorl.cli.verbs.score import report
 from whorl.errors import RunError
 from whorl.formats.mdf.model import MdfModel
 from whorl.ir.dtypes import FLOAT64
@@ -86,11 +83,7 @@ def execute(arguments: argparse.Namespace) -> int:
             options=reading,
             progress=progress,
         )
-    if arguments.json:
-        print_document(asdict(scored))
-    else:
-        print(sentence(scored))
-    return int(scored.failed > 0)
+    return report(scored, arguments.json)
 
 
 def _read_spec(path: str) -> dict[str, Any]:
