@@ -23,6 +23,7 @@ use_one_thread()
 import numpy as np
 import onnxruntime
 from loops import nests, networks, scalars, tensors
+from loops.engines import bound
 from loops.workload import Feeds, model
 from shapes_models import mamba
 
@@ -60,21 +61,6 @@ def session(path: str | bytes, library: str = "") -> Any:
     if library:
         options.register_custom_ops_library(library)
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
-
-
-def bound(made: Any, feeds: Feeds) -> Callable[[], list[Any]]:
-    """A run with bound inputs and outputs."""
-    binding, arrays = made.io_binding(), {name: np.array(x, order="C") for name, x in feeds.items()}
-    for name, array in arrays.items():
-        binding.bind_cpu_input(name, array)
-    for output in made.get_outputs():
-        binding.bind_output(output.name, "cpu")
-
-    def run(_: Any = arrays) -> list[Any]:
-        made.run_with_iobinding(binding)
-        return binding.get_outputs()
-
-    return run
 
 
 def pair(data: bytes | Path, feeds: Feeds, folder: Path, tolerance: float, astray: float) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from loops import in_c, in_jax
-from loops.workload import Workload
+from loops.workload import Feeds, Workload
 
 Run = Callable[[], list[Any]]
 
@@ -33,7 +33,12 @@ def _onnxruntime(load: Workload) -> Run:
     session = onnxruntime.InferenceSession(load.model, options, providers=["CPUExecutionProvider"])
     if any(np.asarray(x).dtype == object for x in load.feeds.values()):
         return partial(session.run, None, dict(load.feeds))
-    binding, stored = session.io_binding(), {name: np.array(x, order="C") for name, x in load.feeds.items()}
+    return bound(session, load.feeds)
+
+
+def bound(session: Any, feeds: Feeds) -> Run:
+    """A run of a session of onnxruntime with bound inputs and outputs."""
+    binding, stored = session.io_binding(), {name: np.array(x, order="C") for name, x in feeds.items()}
     for name, array in stored.items():
         binding.bind_cpu_input(name, array)
     for output in session.get_outputs():
