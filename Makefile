@@ -11,6 +11,7 @@
 # make fuzz-files     100,000 damaged files of every format (make FILES=1000000 SEED=2 fuzz-files)
 # make bench          the benchmarks; they write nothing
 # make docs           renews docs/ops.md, docs/cli.md, the codes in docs/openvino.md and the table of signatures
+# make site           the documentation as a site in build/site, links checked; it needs no network to be built or read
 # make lock           renews constraints.txt: the versions that were tested
 #
 # Needs Python 3.11 or newer, pip and make. Another interpreter: make PYTHON=python3.12 test
@@ -37,7 +38,7 @@ $(shell rm -f $(VENV)/.created)
 endif
 
 .DELETE_ON_ERROR:
-.PHONY: demo test check test-archive test-upstream test-openvino test-exports conformance fuzz fuzz-files bench docs \
+.PHONY: demo test check test-archive test-upstream test-openvino test-exports conformance fuzz fuzz-files bench docs site \
   lint types lock clean
 
 demo: $(VENV)/.demo
@@ -91,6 +92,11 @@ docs: $(VENV)/.test
 	$(BIN)/python docs/make_onnxruntime.py
 	$(BIN)/python docs/make_cli.py
 	$(BIN)/python docs/make_openvino.py
+	$(BIN)/python docs/make_outputs.py
+
+site: export NO_MKDOCS_2_WARNING := 1
+site: $(VENV)/.test
+	$(BIN)/python -m mkdocs build --strict --quiet
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check

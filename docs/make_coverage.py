@@ -101,7 +101,7 @@ def holes(missed: list[Cell]) -> list[str]:
             "No program with these cells ran to its end: none was drawn, or all that were drawn fail alike.",
             "",
         ]
-    return lines + [f"- {op} {form}: {brief(names)}" for (op, form), names in groups.items()]
+    return lines + [f"- `{op} {form}`: {brief(names)}" for (op, form), names in groups.items()]
 
 
 def brief(names: list[str]) -> str:
