@@ -16,6 +16,7 @@ FREE = {
     "pieces_of_any_lengths": "%r: float32[N+M] = Concat(%x, %y) {axis = 0}",
     "sum_of_any_length": "%r: float32[1] = ReduceSum(%x)",
     "index_within_fixed_bounds": "%i: int64[] = Constant() {value = int64[] <-3>}\n%r: float32[] = Gather(%z, %i)",
+    "index_within_text": "%i: int64[] = Constant() {value = int64[] <2>}\n%r: string[] = Gather(%s, %i)",
     "divisor_without_zeros": "%k: int64[] = Constant() {value = int64[] <-2>}\n%r: int64[3] = Div(%n, %k)",
     "index_that_is_clipped": """%l: int64[] = Constant() {value = int64[] <0>}
       %h: int64[] = Constant() {value = int64[] <2>}
@@ -44,6 +45,11 @@ RISKY = {
     "first_element_of_what_may_be_empty": (
         "Gather",
         "%i: int64[] = Constant() {value = int64[] <0>}\n%r: float32[] = Gather(%x, %i)",
+    ),
+    "text_beyond_the_last": (
+        "Gather",
+        "%i: int64[] = Constant() {value = int64[] <0>}\n%t: string[0] = Constant() {value = string[0] <>}\n"
+        "%r: string[] = Gather(%t, %i)",
     ),
     "index_of_the_run": ("Gather", "%r: float32[3] = Gather(%z, %n)"),
     "size_that_other_lengths_do_not_have": (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dtypes import STRING, is_integer
+from whorl.ir.dtypes import FLOAT32, STRING, is_integer
 from whorl.ir.graph import Node, Op, Region, Value, as_types, walk
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import TensorType
@@ -100,15 +100,31 @@ def _samples(count: int) -> list[tuple[int, ...]]:
 def _is_total(node: Node, lengths: Mapping[str, int]) -> bool:
     """Whether a node surely gives results where its operands have these lengths."""
     inputs = [None if value is None else _at_lengths(value, lengths) for value in node.inputs]
-    probe = Node(node.op, inputs)
-    try:
-        types = as_types(node.op.infer(*inputs))
-    except TypeRuleError:
+    probe = _typed(node.op, inputs)
+    if probe is None:
         return False
+    if _has_variable_integers(probe) or _reads_numbers_in_text(probe):
+        return _says_whether_it_fails(probe) and Totality().is_total(probe)
+    if any(_has_text(value) for value in probe.outputs):
+        probe = _typed(node.op, [None if value is None else _as_number(value) for value in inputs]) or probe
+    return not _says_whether_it_fails(probe) or Totality().is_total(probe)
+
+
+def _typed(op: Op, inputs: Sequence[Value | None]) -> Node | None:
+    """A node that stands nowhere; None where the op refuses the types of its operands."""
+    probe = Node(op, inputs)
+    try:
+        types = as_types(op.infer(*inputs))
+    except TypeRuleError:
+        return None
     probe.outputs = [Value("", type, probe, index) for index, type in enumerate(types)]
-    if _says_whether_it_fails(probe):
-        return Totality().is_total(probe)
-    return not (_has_variable_integers(probe) or _reads_numbers_in_text(probe))
+    return probe
+
+
+def _as_number(value: Value) -> Value:
+    """A value with numbers in the place of text: an op that only moves elements fails by lengths and indices alone."""
+    type = tensor_type(value)
+    return Value(value.name, type.with_dtype(FLOAT32), value.owner, value.index) if type.dtype == STRING else value
 
 
 def _says_whether_it_fails(node: Node) -> bool:
