@@ -90,8 +90,9 @@ def deloop(
 
     `bounds`: iterations after which loops end at the latest, by the names of their nodes or of an output: for those
     that only their condition ends. Where a run would take more, the outputs are those after so many.
-    `target`: "any", or "onnxruntime", where a linear recurrence `s * a + x` becomes a few ops on all iterations for
-    each binary digit of a length, and is rounded otherwise, unless `exact`. Short loops are faster than that.
+    `target`: "any", or "onnxruntime", where a linear recurrence `s * a + x` of float32 becomes an LSTM of linear
+    activations, unless `exact`: it has the same products and sums, but an element that is not finite makes NaN of its
+    neighbours. Rows of more than 128 elements stay in their loop, which is as fast.
     `only`: names of loops and branches, of their nodes or of an output, that are to go; others stay. `partial`: what
     cannot be removed stays, too, instead of an error.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
@@ -137,9 +138,9 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
         pipeline.optimize(module)
     if choices.target not in TARGETS:
         raise WhorlError(f"there is no target {choices.target!r}", fix=f"choose from {', '.join(TARGETS)}")
-    doubling = choices.target == "onnxruntime" and not choices.exact
+    linear = choices.target == "onnxruntime" and not choices.exact
     bound_loops(module, Context(module), _known_bounds(module, choices.bounds))
-    chosen = PassOptions(distances=not choices.exact, doubling=doubling)
+    chosen = PassOptions(distances=not choices.exact, linear=linear)
     is_chosen = _chooser(module, choices.only)
     removed: dict[str, str] = {}
     count_iterations(module, Context(module, chosen), is_chosen)

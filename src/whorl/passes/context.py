@@ -26,8 +26,8 @@ class PassOptions(Struct, frozen=True):
     take. `verify`: check the module before and after every pass. `poison`: overwrite buffers that no constant uses
     any more, to find who reads them. `keep_errors`: what fails at run time still fails at the same node of the same
     region. `hoisted_bytes`: what is computed before one loop may take so much memory while it runs. `distances`:
-    squared distances of the rows of matrices may become a matrix product, as they do with `fast_math`. `doubling`:
-    linear recurrences of floats may be computed in steps that double.
+    squared distances of the rows of matrices may become a matrix product, as they do with `fast_math`. `linear`:
+    linear recurrences of floats may become an LSTM of linear activations, which not every engine has.
     """
 
     fast_math: bool = False
@@ -45,7 +45,7 @@ class PassOptions(Struct, frozen=True):
     verify: bool = False
     poison: bool = False
     distances: bool = False
-    doubling: bool = False
+    linear: bool = False
 
 
 class Context(Struct, dict=True):

@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--target",
         choices=TARGETS,
         default=TARGETS[0],
-        help="what the model is for; for onnxruntime, linear recurrences take steps that double (default any)",
+        help="what the model is for; for onnxruntime, linear recurrences become a linear LSTM (default any)",
     )
     parser.add_argument(
         "--only",

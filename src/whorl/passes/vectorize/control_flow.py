@@ -30,7 +30,7 @@ def vectorize_control_flow(
             return None
         before = len(build.region.nodes)
         try:
-            outputs, form = vectorize_loop(node, build, context.options.fast_math, context.options.doubling)
+            outputs, form = vectorize_loop(node, build, context.options.fast_math, context.options.linear)
         except CannotVectorize as reason:
             del build.region.nodes[before:]
             reasons[node] = str(reason)

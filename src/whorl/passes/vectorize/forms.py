@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
 from whorl.ir.graph import Node, Op, Value
-from whorl.ops.elementwise.arithmetic import Add, Max, Min
+from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import Equal, IsNaN, Where
 from whorl.ops.elementwise.logic import Not
@@ -26,7 +26,7 @@ from whorl.ops.sequence.sequences import SplitToSequence
 from whorl.passes.rules.conditions import elements as elements_of
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align
-from whorl.passes.vectorize.doubling import extremes_so_far, linear_so_far
+from whorl.passes.vectorize.extremes import extremes_so_far
 from whorl.passes.vectorize.stacks import Stacks
 
 
@@ -114,10 +114,9 @@ class Reduced(Recurrence):
     op: Op
 
     def table(self, stacks: Stacks, first: Value) -> Value:
-        kind = Max() if isinstance(self.op, ReduceMax) else Min() if isinstance(self.op, ReduceMin) else None
-        if kind is None:
+        if not isinstance(self.op, ReduceMax | ReduceMin):
             return super().table(stacks, first)
-        return extremes_so_far(stacks, stacks.after(first, stacks.all_rows(self.term, first)), kind)
+        return extremes_so_far(stacks.build, stacks.after(first, stacks.all_rows(self.term, first)), self.op)
 
     def final(self, stacks: Stacks, first: Value) -> Value:
         build, rows = stacks.build, stacks.after(first, stacks.all_rows(self.term, first))
@@ -139,20 +138,6 @@ class AllOrAny(Reduced):
         count = build.add(CumSum(), deciding, build.constant(np.array(0, np.int64)))
         none = build.add(Equal(), count, build.constant(np.array(0, np.int32)), name=self.state.name)
         return none if is_all else build.add(Not(), none, name=self.state.name)
-
-
-class Linear(Recurrence):
-    """factor * state + term."""
-
-    title = "a linear recurrence"
-
-    factor: Batched
-    term: Batched
-
-    def table(self, stacks: Stacks, first: Value) -> Value:
-        factors = stacks.after(first, stacks.all_rows(self.factor, first))
-        terms = stacks.after(first, stacks.all_rows(self.term, first))
-        return linear_so_far(stacks, factors, terms)
 
 
 class Overwritten(Recurrence):

@@ -23,27 +23,25 @@ from whorl.passes.vectorize.speculation import require_total
 from whorl.passes.vectorize.stacks import Stacks
 
 
-def vectorize_loop(
-    node: Node, build: Builder, regroups: bool = False, doubles: bool = False
-) -> tuple[list[Value], str]:
+def vectorize_loop(node: Node, build: Builder, regroups: bool = False, linear: bool = False) -> tuple[list[Value], str]:
     """The outputs of a loop without the loop, and what it becomes, in words. `regroups`: sums of floats may be.
-    `doubles`: linear recurrences of floats, too, in steps that double.
+    `linear`: linear recurrences of floats may become an LSTM.
 
     Errors: CannotVectorize.
     """
     assert isinstance(node.op, Loop)
     what = "all iterations at once"
     if node.inputs[1] is not None and known_bool(node.regions[0].results[0]) is not True:
-        node = loop_of_trips(node, _trips(node, build, regroups, doubles), build)
+        node = loop_of_trips(node, _trips(node, build, regroups, linear), build)
         what = "all iterations up to its end at once"
-    vectorized = _Vectorized(node, build, regroups, doubles)
+    vectorized = _Vectorized(node, build, regroups, linear)
     return vectorized.outputs(), what + "".join(f", {text}" for text in vectorized.forms)
 
 
-def _trips(node: Node, build: Builder, regroups: bool, doubles: bool) -> Value:
+def _trips(node: Node, build: Builder, regroups: bool, linear: bool) -> Value:
     """The number of iterations that a loop runs until its body ends it. Errors: CannotVectorize."""
     try:
-        conditions = _Vectorized(loop_of_conditions(node, build), build, regroups, doubles).outputs()[-1]
+        conditions = _Vectorized(loop_of_conditions(node, build), build, regroups, linear).outputs()[-1]
     except CannotVectorize as reason:
         raise CannotVectorize(f"its body may end it: {reason}") from None
     return trips_of(conditions, build)
@@ -52,9 +50,9 @@ def _trips(node: Node, build: Builder, regroups: bool, doubles: bool) -> Value:
 class _Vectorized:
     """A body for all iterations; `values` are what is known of its values, `pending` its other nodes."""
 
-    def __init__(self, node: Node, build: Builder, regroups: bool, doubles: bool) -> None:
+    def __init__(self, node: Node, build: Builder, regroups: bool, linear: bool) -> None:
         assert isinstance(node.op, Loop)
-        self.node, self.op, self.build, self.regroups, self.doubles = node, node.op, build, regroups, doubles
+        self.node, self.op, self.build, self.regroups, self.linear = node, node.op, build, regroups, linear
         self.body = clone_region(node.regions[0])
         open_branches(self.body, build.inference, self.op.split(self.body.arguments)[4])
         self.stacks = stacks = Stacks(node, build)
@@ -68,6 +66,8 @@ class _Vectorized:
         self.final: dict[int, Value] = {}
         self.forms: list[str] = []
         """What each carried value is, in words."""
+        self.refused = ""
+        """Why the closed form of a carried value is not used."""
         self._solve()
 
     # ---- what is known ---------------------------------------------------------------------------------------
@@ -83,7 +83,7 @@ class _Vectorized:
             solved = [k for k in left if self._close(k)]
             if not solved:
                 state = self.states[left[0]]
-                raise CannotVectorize(reason or f"carried value {state.name!r} has no closed form")
+                raise CannotVectorize(reason or f"carried value {state.name!r} has no closed form{self.refused}")
         if reason and self.pending and any(v not in self.values for v in self._collected()):
             raise CannotVectorize(reason)
 
@@ -121,7 +121,7 @@ class _Vectorized:
         state, result, first = self.states[k], self.body.results[1 + k], self.firsts[k]
         before = len(self.build.region.nodes)
         others = dict(zip(self.states, zip(self.body.results[1:], self.firsts, strict=False), strict=True))
-        chain = Chain(state, self.values, self.build, self.regroups, others, self.doubles)
+        chain = Chain(state, self.values, self.build, self.regroups, others, self.linear)
         form = recurrence_of(chain, result, first)
         if form is None:
             return False
@@ -135,9 +135,10 @@ class _Vectorized:
                 self.final[k] = form.final(self.stacks, first)
             if read - {result}:
                 known[state] = Batched(form.before(self.stacks, first))
-        except CannotVectorize:
+        except CannotVectorize as why:
             del self.build.region.nodes[before:]
             self.final.pop(k, None)
+            self.refused = f": {why}"
             return False
         self.values |= known
         self.forms.append(f"{state.name!r} as {form.title}")

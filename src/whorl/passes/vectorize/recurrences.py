@@ -32,13 +32,13 @@ from whorl.passes.vectorize.forms import (
     Appended,
     Beaten,
     Grown,
-    Linear,
     Overwritten,
     OverwrittenWhere,
     Recurrence,
     Reduced,
     Sum,
 )
+from whorl.passes.vectorize.linear import Linear
 from whorl.passes.vectorize.scattering import scattered
 
 SUMMED = frozenset((INT32, INT64, FLOAT32, FLOAT64))
@@ -61,8 +61,8 @@ class Chain(Struct):
     regroups: bool
     others: Mapping[Value, tuple[Value, Value]]
     """The updates and the first values of all that the loop carries."""
-    doubles: bool = False
-    """Whether linear recurrences of floats may be computed in steps that double."""
+    linear: bool = False
+    """Whether linear recurrences of floats may become an LSTM of linear activations."""
     nodes: set[Node] = field(default_factory=set[Node])
 
     def term(self, value: Value | None) -> Batched | None:
@@ -261,9 +261,9 @@ def _scattered(chain: Chain, result: Value, first: Value) -> Recurrence | None:
 
 
 def _linear(chain: Chain, result: Value, first: Value) -> Recurrence | None:
-    """state * factor + term, where sums may be regrouped into as many steps as a length has digits."""
+    """state * factor + term."""
     node = maker(result)
-    if not chain.doubles or tensor_type(first).dtype not in (FLOAT32, FLOAT64) or not _keeps_type(chain, result, first):
+    if not chain.linear or tensor_type(first).dtype != FLOAT32 or not _keeps_type(chain, result, first):
         return None
     if node is None or not isinstance(node.op, Add):
         return None

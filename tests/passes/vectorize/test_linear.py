@@ -1,10 +1,10 @@
-"""Closed forms in steps that double: extremes so far, and linear recurrences."""
+"""Linear recurrences: an LSTM of linear activations."""
 
 import numpy as np
 import pytest
 from passes.bits import copied, interpreted
 from passes.programs import read
-from passes.vectorize.programs import check, kinds, reason, vectorized
+from passes.vectorize.programs import kinds, reason, vectorized
 
 BODY = """main(%h: float32[2], %x: float32[n, 2], %f: float32[n, 1]) {{
   %r: float32[2], %y: float32[n, 2] = Loop(_, _, %h, %x, %f)
@@ -23,13 +23,6 @@ def feeds(count: int) -> dict[str, np.ndarray]:
     return {name: RNG.standard_normal(shape).astype(np.float32) for name, shape in names.items()}
 
 
-@pytest.mark.parametrize("op", ["Max", "Min"])
-def test_extremes_so_far_keep_every_bit(op):
-    text = BODY.format(update=f"%t: float32[2] = {op}(%s, %v)")
-    module = check(text, *map(feeds, (0, 1, 2, 3, 9)))
-    assert "Loop" not in kinds(module)
-
-
 @pytest.mark.parametrize(
     "update",
     [
@@ -37,30 +30,39 @@ def test_extremes_so_far_keep_every_bit(op):
         "%m: float32[2] = Mul(%a, %s)\n %t: float32[2] = Add(%v, %m)",
     ],
 )
-def test_linear_recurrence_where_sums_may_be_regrouped(update):
+def test_linear_recurrence_is_an_lstm(update):
     text = BODY.format(update=update)
-    module, remaining = vectorized(text, doubling=True)
-    assert not remaining and "Loop" not in kinds(module)
+    module, remaining = vectorized(text, linear=True)
+    assert not remaining and "Loop" not in kinds(module) and "LSTM" in kinds(module)
     for count in (0, 1, 2, 3, 9):
         fed = feeds(count)
         for expected, actual in zip(interpreted(copied(read(text)), fed), interpreted(module, fed), strict=True):
-            np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
+            np.testing.assert_allclose(actual, expected, rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.parametrize(
     ("update", "options"),
     [
         ("%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Add(%m, %v)", {}),
-        ("%m: float32[2] = Mul(%s, %s)\n %t: float32[2] = Add(%m, %v)", {"doubling": True}),
-        ("%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Add(%m, %s)", {"doubling": True}),
-        ("%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Sub(%m, %v)", {"doubling": True}),
+        ("%m: float32[2] = Mul(%s, %s)\n %t: float32[2] = Add(%m, %v)", {"linear": True}),
+        ("%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Add(%m, %s)", {"linear": True}),
+        ("%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Sub(%m, %v)", {"linear": True}),
     ],
 )
 def test_other_recurrences_have_no_closed_form(update, options):
     assert reason(BODY.format(update=update), **options) == "carried value 's' has no closed form"
 
 
-def test_fixed_length_takes_as_many_steps_as_it_has_digits():
-    text = BODY.format(update="%t: float32[2] = Max(%s, %v)").replace("[n,", "[5,")
-    module = check(text, feeds(5))
-    assert list(kinds(module)).count("Max") == 2 * 3
+def test_wide_rows_stay_in_their_loop():
+    text = BODY.format(update="%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Add(%m, %v)").replace("2]", "129]")
+    assert (
+        reason(text, linear=True) == "carried value 's' has no closed form: rows of 129 elements are as fast in a loop"
+    )
+
+
+@pytest.mark.parametrize(("width", "size"), [(1, 1), (7, 7), (17, 1), (24, 12), (128, 16)])
+def test_elements_of_a_row_are_a_batch_of_groups(width, size):
+    text = BODY.format(update="%m: float32[2] = Mul(%s, %a)\n %t: float32[2] = Add(%m, %v)")
+    module, _ = vectorized(text.replace("2]", f"{width}]"), linear=True)
+    (op,) = (node.op for node in module.nodes() if node.op.name == "LSTM")
+    assert op.hidden_size == size
