@@ -28,7 +28,7 @@ CODE = re.compile(r"# exit code (?P<code>\d+)")
 
 def pages() -> list[Path]:
     """The pages whose commands run."""
-    return [DOCS / "index.md", *sorted((DOCS / "howto").glob("*.md"))]
+    return [DOCS / "index.md", *sorted(path for path in (DOCS / "howto").glob("*.md") if path.stem != "index")]
 
 
 def page(text: str, folder: Path) -> str:

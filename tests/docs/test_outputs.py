@@ -14,6 +14,8 @@ spec.loader.exec_module(generator)
 
 @pytest.mark.parametrize("path", generator.pages(), ids=lambda path: path.relative_to(DOCS).with_suffix("").as_posix())
 def test_commands_of_a_page_print_what_it_says(path: Path, tmp_path: Path) -> None:
+    for package in ("onnxruntime", "openvino", "xarray", "xdsl"):
+        pytest.importorskip(package)
     text = path.read_text(encoding="utf-8")
     assert "```sh\n" in text or "```python\n" in text
     assert generator.page(text, tmp_path) == text, "run `make docs`"
