@@ -9,7 +9,8 @@ from pathlib import Path
 
 import onnx
 
-from whorl.formats.onnx import files, microsoft, reader
+from whorl.formats.onnx import files, microsoft
+from whorl.formats.onnx.context import find_graph_reader
 from whorl.formats.onnx.importing import OnnxNode, find_importer
 from whorl.formats.onnx.schemas import OpSchema
 from whorl.formats.onnx.signatures import NEWEST, signature_of
@@ -62,7 +63,7 @@ def contributed() -> str:
 
 def contributed_meaning(name: str) -> str:
     domain = "" if name == "SimplifiedLayerNormalization" else "com.microsoft"
-    importer = find_importer(OnnxNode(name, domain, 1, "", [], []))
+    importer = find_graph_reader(domain, name) or find_importer(OnnxNode(name, domain, 1, "", [], []))
     assert importer is not None
     text = " ".join((inspect.getdoc(inspect.unwrap(importer)) or "").split()).replace("|", "\\|")
     return f"{link(importer)}: {text}"
@@ -93,7 +94,7 @@ def has_function(schema: OpSchema) -> bool:
 
 
 def is_graph_reader(schema: OpSchema) -> bool:
-    return schema.domain == "" and schema.name in reader.GRAPH_READERS
+    return find_graph_reader(schema.domain, schema.name) is not None
 
 
 def node_of(schema: OpSchema) -> OnnxNode:

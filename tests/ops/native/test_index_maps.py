@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import onnx
 import pytest
 from native_forms import run_form
 
+import whorl
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.lowering.builder import KernelBuilder
 from whorl.ops.native.index_maps import (
@@ -100,3 +102,19 @@ def test_slice_begins_where_numpy_begins_and_fails_for_another_count(
 def test_index_with_another_axis_or_coordinate() -> None:
     assert insert_at((1, 2), 1, 9) == (1, 9, 2)
     assert replace_at((1, 2), 1, 9) == (1, 9)
+
+
+def test_parts_of_run_time_lengths_with_a_fixed_sum_lie_one_after_the_other() -> None:
+    text = """<ir_version: 8, opset_import: ["" : 17]>
+    g (float[N] x) => (float[M] y) <int64[1] most = {8}, float zero = {0}> {
+      length = Shape (x)
+      missing = Sub (most, length)
+      filler = Expand (zero, missing)
+      y = Concat <axis = 0> (x, filler)
+    }"""
+    options = whorl.SessionOptions()
+    options.backend = "native"
+    session = whorl.InferenceSession(onnx.parser.parse_model(text), options)
+    for length in (3, 8, 5):
+        x = np.arange(length, dtype=np.float32) + 1
+        assert session.run(None, {"x": x})[0].tolist() == [*x.tolist(), *[0] * (8 - length)]

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whorl.errors import LoadError, UnsupportedError, format_location, format_title
-from whorl.formats.onnx.importing import OnnxNode
+from whorl.formats.onnx.importing import VERSIONS, OnnxNode
 from whorl.formats.onnx.protos import AttributeProto, FunctionProto, NodeProto, OperatorSetIdProto
 from whorl.formats.onnx.scope import Scope
 from whorl.formats.onnx.signatures import NEWEST
@@ -73,8 +73,15 @@ class ReadContext(Struct):
 
 
 GraphReader = Callable[[OnnxNode, NodeProto, Scope, ReadContext], list[Value]]
-GRAPH_READERS: dict[str, GraphReader] = {}
-"""The readers of ops with graphs: If, Loop, Scan, SequenceMap; `formats.onnx.control` fills it."""
+GRAPH_READERS: dict[tuple[str, str], GraphReader] = {}
+"""The readers of ops with graphs by domain and name: If, Loop, Scan, SequenceMap, and searches for sequences."""
+
+
+def find_graph_reader(domain: str, op_type: str) -> GraphReader | None:
+    """The reader of an op with graphs; None for all other ops."""
+    if domain:
+        VERSIONS.load(op_type)
+    return GRAPH_READERS.get((domain, op_type))
 
 
 def require_depth(regions: tuple[str, ...], options: LoadOptions) -> None:

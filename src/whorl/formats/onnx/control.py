@@ -249,4 +249,6 @@ def _map_body(graph: GraphProto, inner: Scope, number: Value, values: list[Value
     return read_results(graph, inner, context)
 
 
-GRAPH_READERS.update({"If": read_if, "Loop": read_loop, "Scan": read_scan, "SequenceMap": read_sequence_map})
+GRAPH_READERS.update(
+    {("", "If"): read_if, ("", "Loop"): read_loop, ("", "Scan"): read_scan, ("", "SequenceMap"): read_sequence_map}
+)

@@ -11,7 +11,7 @@ from typing import Any
 
 from whorl.errors import WhorlError
 from whorl.formats.onnx.attributes import attribute_value
-from whorl.formats.onnx.context import GRAPH_READERS, ReadContext, domain_of
+from whorl.formats.onnx.context import ReadContext, domain_of, find_graph_reader
 from whorl.formats.onnx.importing import OnnxNode, find_importer, import_by_fields, make_op
 from whorl.formats.onnx.protos import AttributeProto, NodeProto
 from whorl.formats.onnx.signatures import check_node, readable_signature
@@ -36,9 +36,7 @@ def op_of(proto: NodeProto, inputs: list[str], outputs: list[str], context: Read
 
 
 def _read(proto: NodeProto, domain: str, attributes: Sequence[AttributeProto], context: ReadContext) -> Op | None:
-    if (domain, proto.op_type, proto.overload) in context.functions or (
-        domain == "" and proto.op_type in GRAPH_READERS
-    ):
+    if (domain, proto.op_type, proto.overload) in context.functions or find_graph_reader(domain, proto.op_type):
         return None
     if any(a.ref_attr_name or a.type not in ATTRIBUTES for a in attributes):
         return None

@@ -14,9 +14,9 @@ from whorl.errors import LoadError, TypeRuleError, UnsupportedError, WhorlError,
 from whorl.formats.onnx import microsoft, versions
 from whorl.formats.onnx.attributes import attribute_value, with_kind
 from whorl.formats.onnx.context import (
-    GRAPH_READERS,
     ReadContext,
     domain_of,
+    find_graph_reader,
     function_key,
     functions_by_key,
     node_title,
@@ -287,8 +287,9 @@ def _read_node(proto: NodeProto, scope: Scope, context: ReadContext) -> list[Val
     named = max((k for k, name in enumerate(proto.output, 1) if name), default=0)
     outputs = [name or f"{proto.name or proto.op_type}.{k}" for k, name in enumerate(proto.output[: max(named, 1)])]
     node = OnnxNode(proto.op_type, domain, signature.since_version, proto.name, inputs, outputs, values)
-    if domain == "" and proto.op_type in GRAPH_READERS:
-        return GRAPH_READERS[proto.op_type](node, proto, scope, context)
+    read_graphs = find_graph_reader(domain, proto.op_type)
+    if read_graphs is not None:
+        return read_graphs(node, proto, scope, context)
     read = find_importer(node)
     if read is None:
         schema = schema_for(proto.op_type, domain, signature.since_version)

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from whorl.errors import LoadError, UnsupportedError, format_location
 from whorl.formats.onnx.context import (
-    GRAPH_READERS,
     FunctionKey,
     ReadContext,
     domain_of,
+    find_graph_reader,
     function_opsets,
     node_title,
     require_depth,
@@ -148,6 +148,6 @@ def _why_unsupported(op_type: str, domain: str, opsets: dict[str, int]) -> str:
     except UnsupportedError as error:
         return error.message
     bare = OnnxNode(op_type, domain, signature.since_version, "", [], [])
-    if (domain == "" and op_type in GRAPH_READERS) or find_importer(bare) or signature.has_function:
+    if find_graph_reader(domain, op_type) or find_importer(bare) or signature.has_function:
         return ""
     return f"version {signature.since_version} is not implemented"

@@ -342,7 +342,7 @@ def concat_views(k: NativeBuilder, parts: Sequence[View], axis: int) -> View:
         return filled[0] if filled else parts[0]
     shape = [*parts[0].shape]
     shape[axis] = sum((x.shape[axis] for x in filled), start=0)
-    if not all_fixed(shape):
+    if not all(map(all_fixed, (shape, *(x.shape for x in filled)))):
         return _concat_at_run_time(k, filled, axis, shape)
     if len(filled) <= MOST_PARTS and all(x.shape[axis] == 1 and x.cost <= 1 for x in filled):
         return _select_part(k, filled, axis, shape)

@@ -4,6 +4,7 @@ import importlib
 import pkgutil
 
 from whorl.formats.onnx import microsoft
+from whorl.formats.onnx.context import GRAPH_READERS
 from whorl.formats.onnx.importing import IMPORTERS
 from whorl.formats.onnx.signatures import readable_signature
 
@@ -13,11 +14,12 @@ PREFIX = "whorl.formats.onnx.microsoft."
 def test_table_is_what_the_modules_register():
     for module in pkgutil.iter_modules(microsoft.__path__, PREFIX):
         importlib.import_module(module.name)
+    functions = [(name, entry[-1]) for (_, name), importers in IMPORTERS.items() for entry in importers]
+    functions += [(name, reader) for (_, name), reader in GRAPH_READERS.items()]
     registered = {}
-    for (_, name), importers in IMPORTERS.items():
-        for _, _, importer in importers:
-            if importer.__module__.startswith(PREFIX):
-                registered.setdefault(importer.__module__.removeprefix(PREFIX), set()).add(name)
+    for name, function in functions:
+        if function.__module__.startswith(PREFIX):
+            registered.setdefault(function.__module__.removeprefix(PREFIX), set()).add(name)
     assert {module: sorted(names) for module, names in registered.items()} == {
         module: list(names) for module, names in microsoft.OPS.items()
     }

@@ -82,6 +82,11 @@ OPS: dict[str, tuple[str, ...]] = {
         "QLinearWhere",
         "QuantizeLinear",
     ),
+    "searches": (
+        "BeamSearch",
+        "GreedySearch",
+        "WhisperBeamSearch",
+    ),
 }
 """The operators that each module of the package reads."""
 

@@ -83,7 +83,11 @@ def unfold_tensor(node: OnnxNode, f: Formula) -> Value:
 @contributed("NGramRepeatBlock")
 def block_repeated_ngrams(node: OnnxNode, f: Formula) -> Value:
     """Scores, -inf for tokens that would end a run of `ngram_size` tokens that its row already has."""
-    tokens, scores, size = node.required(0), node.required(1), node.attribute("ngram_size")
+    return lower_repeated(f, node.required(0), node.required(1), node.attribute("ngram_size"), -np.inf)
+
+
+def lower_repeated(f: Formula, tokens: Value, scores: Value, size: int, low: float) -> Value:
+    """Scores [rows, vocabulary], `low` for tokens that would end a run of so many tokens that their row already has."""
     length = f.length(tokens, 1)
     ends = f("Max", f("Sub", length, size - 1), np.zeros(1, np.int64))
     same = None
@@ -93,8 +97,8 @@ def block_repeated_ngrams(node: OnnxNode, f: Formula) -> Value:
         equal = f("Equal", f.slice(tokens, k, f("Add", ends, k), 1), last)
         same = equal if same is None else f("And", same, equal)
     following = f.slice(tokens, size - 1, _END, 1)
-    low, high = np.array(-np.inf, np.float32), np.array(np.inf, np.float32)
-    blocked = f("Expand", low, f("Shape", following)) if same is None else f("Where", same, low, high)
+    lowest, highest = np.array(low, np.float32), np.array(np.inf, np.float32)
+    blocked = f("Expand", lowest, f("Shape", following)) if same is None else f("Where", same, lowest, highest)
     return f("ScatterElements", scores, following, blocked, axis=1, reduction="min")
 
 
