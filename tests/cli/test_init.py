@@ -48,6 +48,29 @@ def test_wrong_use_ends_with_2(whorl, arguments):
     assert report.code == 2 and report.out == "" and "whorl" in report.err
 
 
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["shwo", "m.onnx"], "there is no verb 'shwo'\n  fix: did you mean 'show'?"),
+        (["fly"], "there is no verb 'fly'\n  fix: whorl --help lists them"),
+        (["run", "m.onnx", "--inptu", "x=1"], "run has no option --inptu\n  fix: did you mean '--input'?"),
+        (["run", "m.onnx", "--zebra=1"], "run has no option --zebra\n  fix: whorl run --help lists the options"),
+        (["show", "a.onnx", "b.onnx"], "show takes no further argument 'b.onnx'\n  fix: leave it out"),
+    ],
+)
+def test_words_that_do_not_exist_are_refused_with_what_may_be_meant(whorl, arguments, message):
+    assert whorl(*arguments).err == f"whorl: {message}\n"
+    assert whorl(*arguments, "--json").document["error"]["kind"] == "UsageError"
+
+
+def test_version_and_help_import_no_verb_and_nothing_large():
+    code = "import sys; from whorl.cli import main; main(sys.argv[1:]); print(*sys.modules)"
+    for option in ("--version", "--help"):
+        done = subprocess.run([sys.executable, "-c", code, option], capture_output=True, text=True, check=True)
+        loaded = done.stdout.splitlines()[-1].split()
+        assert not {"numpy", "onnx", "llvmlite", "whorl.cli.arguments", "whorl.cli.verbs.run"} & {*loaded}
+
+
 def test_missing_and_damaged_models_end_with_3(whorl, tmp_path):
     report = whorl("show", tmp_path / "none.onnx")
     assert (report.code, report.err) == (3, f"whorl: cannot read '{tmp_path}/none.onnx': No such file or directory\n")

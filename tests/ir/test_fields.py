@@ -7,7 +7,7 @@ from ir.programs import message_of
 
 import whorl.ops
 from whorl.errors import LoadError
-from whorl.ir.fields import check_inputs, suggest
+from whorl.ir.fields import check_inputs
 from whorl.ir.graph import Op
 from whorl.ir.parse import parse_module
 from whorl.ops.control.flow import Loop, Scanned
@@ -134,14 +134,6 @@ def test_struct_inside_a_field_is_built() -> None:
 def test_fields_have_the_names_of_a_mapping() -> None:
     module = parse_module("main() { return }\nmetadata {a = {b = (1, {c = None})}, d = float32}")
     assert module.metadata["a"]["b"][0] == 1 and str(module.metadata["d"]) == "float32"
-
-
-@pytest.mark.parametrize(
-    ("name", "known", "fix"),
-    [("Gathr", ["Gather", "Scatter"], "did you mean 'Gather'?"), ("x", ["Gather"], ""), ("x", [], "")],
-)
-def test_near_name_is_suggested(name: str, known: list[str], fix: str) -> None:
-    assert suggest(name, known) == fix
 
 
 @pytest.mark.parametrize(

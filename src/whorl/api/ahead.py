@@ -24,6 +24,7 @@ from whorl.ir.constants import Constant
 from whorl.ir.dims import Dim
 from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import names_in_type
+from whorl.ir.suggestions import choose
 from whorl.ir.types import AnyShape, Known, TensorType, Type, lengths_of, type_string
 from whorl.ir.walk import clone_region
 from whorl.lowering.expressions import Unsupported
@@ -193,7 +194,7 @@ def _with_constants(module: Module, inputs: Mapping[str, Any]) -> Region:
     defaults = {name: value for name, value in module.defaults.items() if name not in states}
     for name in inputs:
         if name not in names:
-            raise CompileError(f"the model has no input {name!r}", fix=f"choose from {', '.join(names) or 'none'}")
+            raise CompileError(f"the model has no input {name!r}", fix=choose(name, names))
     main = clone_region(module.main)
     fixed = [v for v in main.arguments if v.name in inputs or v.name in defaults]
     nodes: list[Node] = []
@@ -221,7 +222,7 @@ def _open_lengths(main: Region, types: list[Type], lengths: Mapping[str, int]) -
     """The names of lengths that each run passes. Refuses unknown ranks, and dims that no input has."""
     known = {name for value in main.arguments for name in names_in_type(value.type)}
     for name in sorted(lengths.keys() - known):
-        raise CompileError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
+        raise CompileError(f"no input has a dim {name!r}", fix=choose(name, sorted(known)))
     owners: dict[str, str] = {}
     for value, type in zip(main.arguments, types, strict=True):
         if isinstance(type, TensorType) and isinstance(type.shape, AnyShape):

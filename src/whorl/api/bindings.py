@@ -12,6 +12,7 @@ import numpy as np
 
 from whorl.api.ort_values import CPU, OrtValue, dtype_of, require_cpu
 from whorl.errors import RunError, WhorlError
+from whorl.ir.suggestions import choose
 
 if TYPE_CHECKING:
     from whorl.api.options import RunOptions
@@ -67,7 +68,7 @@ class IOBinding:
     def _known(self, name: str, arguments: Sequence[Any]) -> str:
         names = [argument.name for argument in arguments]
         if name not in names:
-            raise RunError(f"the model has no input or output {name!r}", fix=f"choose from {', '.join(names)}")
+            raise RunError(f"the model has no input or output {name!r}", fix=choose(name, names))
         return name
 
     def run(self, run_options: RunOptions | None) -> None:

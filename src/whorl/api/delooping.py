@@ -14,6 +14,7 @@ from whorl.api.optimizing import optimize
 from whorl.errors import DeloopError, WhorlError
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir.graph import Module, Node
+from whorl.ir.suggestions import choose
 from whorl.ops.control.flow import If, Loop
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
@@ -178,7 +179,7 @@ def _require_names(module: Module, names: Iterable[str], kinds: Any, what: str) 
     known = {name for node in module.nodes() if isinstance(node.op, kinds) for name in names_of(node)}
     for name in names:
         if name not in known:
-            fix = f"choose from {', '.join(sorted(known)) or 'none: the model has no ' + what}"
+            fix = choose(name, sorted(known)) if known else f"choose from none: the model has no {what}"
             raise WhorlError(f"no {what} is called {name!r}", fix=fix)
 
 

@@ -47,6 +47,7 @@ from whorl.formats.sources import File
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME, name_of
 from whorl.ir.graph import Module, Node, Value
+from whorl.ir.suggestions import choose
 from whorl.ir.types import AnyShape, TensorType, Type
 
 _SMALL = 1 << 10
@@ -136,7 +137,7 @@ def embed(
 def _require_names(cuts: Sequence[Cut], names: Collection[str]) -> None:
     known = [cut.node.name for cut in cuts if cut.node.name]
     for name in sorted(set(names) - set(known)):
-        raise CompileError(f"no outermost loop or branch is named {name!r}", fix=f"choose from {', '.join(known)}")
+        raise CompileError(f"no outermost loop or branch is named {name!r}", fix=choose(name, known))
 
 
 class _Values(Struct, frozen=True):

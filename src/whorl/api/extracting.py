@@ -12,6 +12,7 @@ from whorl.api.models import Source, load_module
 from whorl.api.tracing.recording import Run, copy_module, run_once
 from whorl.errors import RunError
 from whorl.ir.graph import Module, Value
+from whorl.ir.suggestions import suggest
 from whorl.passes.expose.adding import retype
 from whorl.passes.expose.exposure import expose
 from whorl.passes.expose.isolating import isolate_body
@@ -104,4 +105,6 @@ def find_scope(module: Module, body: str) -> Scope:
         return matching[0]
     listed = ", ".join(dict.fromkeys(scope.path for scope in matching or scopes))
     problem = f"more than one body is called {body!r}" if matching else f"no body or branch is called {body!r}"
-    raise RunError(problem, fix=f"choose from {listed}" if listed else "the model has neither loops nor branches")
+    near = "" if matching else suggest(body, [scope.path for scope in scopes])
+    every = f"choose from {listed}" if listed else "the model has neither loops nor branches"
+    raise RunError(problem, fix=near or every)

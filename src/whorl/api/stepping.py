@@ -9,8 +9,8 @@ from whorl.api.models import Source, load_module, options_of
 from whorl.errors import StepError
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir import dims
-from whorl.ir.fields import suggest
 from whorl.ir.graph import Module
+from whorl.ir.suggestions import choose
 from whorl.passes.steps.extraction import extract_step
 from whorl.passes.steps.repetition import Repetition, repeat_step, require_same_kind, with_axis
 from whorl.passes.vectorize.modules import names_of_dims
@@ -106,5 +106,4 @@ def _check_outputs(module: Module, how: Repetition) -> None:
 def _require_names(names: Sequence[str], known: Collection[str], what: str) -> None:
     for name in names:
         if name not in known:
-            fix = suggest(name, known) or f"choose from {', '.join(known) or 'none'}"
-            raise StepError(f"the model has no {what} {name!r}", fix=fix)
+            raise StepError(f"the model has no {what} {name!r}", fix=choose(name, known))

@@ -12,6 +12,7 @@ from whorl.errors import VmapError
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.ir import dims
 from whorl.ir.graph import Module
+from whorl.ir.suggestions import choose
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.passes import pipeline
 from whorl.passes.vectorize.batched import CannotVectorize
@@ -91,7 +92,7 @@ def _output_axes(module: Module, axes: Where) -> Axes:
 def _require_names(axes: Axes, known: Sequence[str], what: str) -> None:
     for name in axes:
         if name not in known:
-            raise VmapError(f"the model has no {what} {name!r}", fix=f"choose from {', '.join(known)}")
+            raise VmapError(f"the model has no {what} {name!r}", fix=choose(name, known))
 
 
 def _require_axis(what: str, type: Type, axis: int | None) -> None:

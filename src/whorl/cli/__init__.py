@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 
-from whorl.cli.arguments import UsageError
-from whorl.cli.documents import print_document
+from whorl.cli.usage import UsageError
 from whorl.cli.verbs import VERBS
 from whorl.errors import LimitError, LoadError, RunError, WhorlError
+from whorl.ir.forking import import_whole
+from whorl.ir.suggestions import suggest
 
 OK, DIFFERENT, USAGE, LOAD, RUN, LIMIT, OTHER, INTERRUPTED = 0, 1, 2, 3, 4, 5, 6, 130
 EXIT_CODES = {
@@ -30,10 +30,13 @@ EPILOG = "exit codes:\n" + "\n".join(f"  {code:<5}{meaning}" for code, meaning i
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; `argv` excludes the program's name."""
+    words = sys.argv[1:] if argv is None else list(argv)
     try:
-        arguments = command_line().parse_args(argv)
+        arguments = _parse(words)
     except SystemExit as stop:
         return int(stop.code or 0)
+    except UsageError as error:
+        return _report(error, as_document="--json" in words)
     try:
         code = arguments.execute(arguments)
         sys.stdout.flush()
@@ -45,27 +48,52 @@ def main(argv: Sequence[str] | None = None) -> int:
         print("whorl: interrupted", file=sys.stderr)
         return INTERRUPTED
     except WhorlError as error:
-        return _report(error, arguments)
+        return _report(error, arguments.json)
     except (OSError, MemoryError) as error:
-        return _report(WhorlError(str(error) or type(error).__name__), arguments)
+        return _report(WhorlError(str(error) or type(error).__name__), arguments.json)
 
 
-def command_line() -> argparse.ArgumentParser:
-    """The parser of all verbs."""
+def _parse(words: list[str]) -> argparse.Namespace:
+    """The arguments of the verb that is asked for. Errors: UsageError for a verb or an option that there is not."""
+    verb = next((word for word in words if not word.startswith("-")), None)
+    if verb is not None and verb not in VERBS:
+        raise UsageError(f"there is no verb {verb!r}", fix=suggest(verb, VERBS) or "whorl --help lists them")
+    parser = command_line([verb] if verb is not None else [])
+    arguments, others = parser.parse_known_args(words)
+    if unknown := [word for word in others if word.startswith("-")]:
+        option = unknown[0].partition("=")[0]
+        known = [flag for action in _parser_of(parser, arguments.verb)._actions for flag in action.option_strings]
+        fix = suggest(option, known) or f"whorl {arguments.verb} --help lists the options"
+        raise UsageError(f"{arguments.verb} has no option {option}", fix=fix)
+    if others:
+        raise UsageError(f"{arguments.verb} takes no further argument {others[0]!r}", fix="leave it out")
+    return arguments
+
+
+def _parser_of(parser: argparse.ArgumentParser, verb: str) -> argparse.ArgumentParser:
+    verbs = next(action for action in parser._actions if isinstance(action, argparse._SubParsersAction))
+    return verbs.choices[verb]
+
+
+def command_line(verbs: Collection[str] = VERBS) -> argparse.ArgumentParser:
+    """The parser: it lists all verbs, and has the options of some."""
     parser = argparse.ArgumentParser(
         "whorl",
         description="Control flow in tensor graphs: run, show, check, convert and compare models with loops.",
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"whorl {importlib.import_module('whorl').__version__}")
-    verbs = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
-    for name, verb in VERBS.items():
-        description = verb.__doc__ or ""
-        added = verbs.add_parser(
+    parser.add_argument("--version", action="version", version=f"whorl {import_whole('whorl').__version__}")
+    listed = parser.add_subparsers(dest="verb", required=True, metavar="VERB")
+    for name in VERBS:
+        if name not in verbs:
+            listed.add_parser(name, help=VERBS.summary(name))
+            continue
+        verb = VERBS[name]
+        added = listed.add_parser(
             name,
-            help=description.partition("\n")[0],
-            description=description,
+            help=VERBS.summary(name),
+            description=verb.__doc__,
             epilog=EPILOG,
             formatter_class=argparse.RawDescriptionHelpFormatter,
         )
@@ -76,13 +104,13 @@ def command_line() -> argparse.ArgumentParser:
     return parser
 
 
-def _report(error: WhorlError, arguments: argparse.Namespace) -> int:
+def _report(error: WhorlError, as_document: bool) -> int:
     """Print an error on standard error, with --json as a document too, and return the exit code."""
     code = _exit_code(error)
     print(f"whorl: {error}", file=sys.stderr)
-    if arguments.json:
+    if as_document:
         entry = {"kind": type(error).__name__, "message": error.message, "where": error.where, "fix": error.fix}
-        print_document({"error": entry, "exit_code": code})
+        import_whole("whorl.cli.documents").print_document({"error": entry, "exit_code": code})
     return code
 
 

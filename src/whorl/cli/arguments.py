@@ -9,7 +9,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from whorl.api.models import load_module
-from whorl.errors import WhorlError
+from whorl.cli.usage import UsageError
 from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision, SaveOptions
 from whorl.formats.registry import FORMATS, Format, format_of, format_to_write, listed
 from whorl.ir.attributes import defaults
@@ -20,10 +20,6 @@ from whorl.runtime.limits import Limits, Progress
 _, PLUGIN = get_args(Compat)
 LOADING = "condition_when_omitted", "max_depth", "compat", "precision"
 """The fields of `LoadOptions` that `add_model` makes options."""
-
-
-class UsageError(WhorlError):
-    """The command line asks for something that cannot be."""
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:

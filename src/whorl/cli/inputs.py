@@ -20,6 +20,7 @@ from whorl.formats.onnx.values import value_of
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.infer import names_in_type
+from whorl.ir.suggestions import choose
 from whorl.ir.types import OptionalType, SequenceType, TensorType, Type
 from whorl.runtime.feeds import check_value
 
@@ -59,7 +60,7 @@ def _dims(arguments: argparse.Namespace, module: Module) -> dict[str, int]:
     lengths = dims_of(arguments.dim)
     known = {name for value in module.main.arguments for name in names_in_type(value.type)}
     for name in sorted(lengths.keys() - known):
-        raise UsageError(f"no input has a dim {name!r}", fix=f"choose from {', '.join(sorted(known)) or 'none'}")
+        raise UsageError(f"no input has a dim {name!r}", fix=choose(name, sorted(known)))
     return lengths
 
 
@@ -82,7 +83,7 @@ def read_inputs(entries: Sequence[str], module: Module) -> dict[str, Any]:
 
 def _declared(name: str, types: dict[str, Type]) -> Type:
     if name not in types:
-        raise UsageError(f"the model has no input {name!r}", fix=f"choose from {', '.join(types) or 'none'}")
+        raise UsageError(f"the model has no input {name!r}", fix=choose(name, types))
     return types[name]
 
 

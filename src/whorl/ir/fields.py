@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import functools
 import inspect
 import math
 import types
 import typing
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from whorl.errors import LoadError
 from whorl.ir.attributes import defaults
 from whorl.ir.graph import REGISTRY, Op
 from whorl.ir.guards import is_array, is_tuple
+from whorl.ir.suggestions import suggest
 from whorl.ir.syntax import Compound
 from whorl.ir.text import format_attribute
 
@@ -31,12 +31,6 @@ _HINT_WORDS = {
     Any: "a tensor",
     types.NoneType: "None",
 }
-
-
-def suggest(name: str, known: Iterable[str]) -> str:
-    """`did you mean 'Gather'?`, or nothing where no name is near."""
-    near = difflib.get_close_matches(name, known, 1)
-    return f"did you mean {near[0]!r}?" if near else ""
 
 
 def build_op(text: Compound) -> Op:

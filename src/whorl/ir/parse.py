@@ -9,10 +9,11 @@ from msgspec import Struct, field
 
 from whorl.errors import LoadError, TypeRuleError
 from whorl.ir.constants import Constant
-from whorl.ir.fields import build_op, check_inputs, check_regions, named, suggest
+from whorl.ir.fields import build_op, check_inputs, check_regions, named
 from whorl.ir.grammar import read
 from whorl.ir.graph import Module, Node, Region, Value, walk
 from whorl.ir.infer import Inference, names_of
+from whorl.ir.suggestions import suggest
 from whorl.ir.syntax import Line, Made, ModuleText, Name, RegionText, Syntax
 from whorl.ir.types import same_kind
 from whorl.ir.walk import clone_region

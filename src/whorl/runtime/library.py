@@ -14,6 +14,7 @@ import numpy as np
 from whorl.codegen.library.ports import ELEMENT_TYPES, MARK, MOST_AXES, OPEN, Port
 from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
 from whorl.errors import LoadError, MemoryLimitError, RunError
+from whorl.ir.suggestions import choose
 from whorl.runtime.compiled.memory import address
 from whorl.runtime.feeds import check_value
 
@@ -103,7 +104,7 @@ class LoadedLibrary:
 def _require_known(what: str, names: Iterable[str], known: Sequence[str]) -> None:
     for name in names:
         if name not in known:
-            raise RunError(f"the library has no {what} {name!r}", fix=f"choose from {', '.join(known) or 'none'}")
+            raise RunError(f"the library has no {what} {name!r}", fix=choose(name, known))
 
 
 def _address_of(output: np.ndarray | _Array) -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.forking import import_whole, renew_in_children
 from whorl.ir.graph import Module
+from whorl.ir.suggestions import choose
 from whorl.phases import Phase, in_phase
 from whorl.runtime.backends import Mode, choose_mode
 from whorl.runtime.buffer_pool import is_recycled
@@ -198,7 +199,7 @@ class Session:
             raise RunError(f"the output names are {names!r}, expected a list", fix=f"write [{names!r}]")
         for name in names:
             if name not in known:
-                raise RunError(f"the model has no output {name!r}", fix=f"choose from {', '.join(known)}")
+                raise RunError(f"the model has no output {name!r}", fix=choose(name, known))
         return [known.index(name) for name in names]
 
 

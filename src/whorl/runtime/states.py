@@ -11,6 +11,7 @@ import numpy as np
 from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.forking import renew_in_children
 from whorl.ir.graph import Module, State
+from whorl.ir.suggestions import choose
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.runtime.feeds import check_value, is_feeds
 from whorl.runtime.interpreter.accelerator import Accelerator
@@ -116,5 +117,5 @@ class States:
     def _state(self, name: str) -> State:
         shown = self._shown()
         if name not in shown:
-            raise RunError(f"the model has no state {name!r}", fix=f"choose from {', '.join(shown) or 'none'}")
+            raise RunError(f"the model has no state {name!r}", fix=choose(name, shown))
         return self.states[name]

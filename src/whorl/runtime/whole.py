@@ -12,6 +12,7 @@ from whorl.ir.constants import as_value
 from whorl.ir.dtypes import STRING
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
+from whorl.ir.suggestions import choose
 from whorl.ir.types import OptionalType, SequenceType, TensorType
 from whorl.phases import Phase, phase
 from whorl.runtime.backends import Mode
@@ -67,7 +68,7 @@ class Whole:
             raise RunError(f"the feeds are {type(feeds).__name__}, expected a dictionary", fix="write {name: array}")
         for name in feeds:
             if name not in inputs:
-                raise RunError(f"the model has no input {name!r}", fix=f"choose from {', '.join(inputs) or 'none'}")
+                raise RunError(f"the model has no input {name!r}", fix=choose(name, inputs))
         missing = [
             f"{name!r} ({value.type})"
             for name, value in inputs.items()

@@ -100,4 +100,5 @@ def test_only_the_loops_that_are_named_go(whorl, saved, tmp_path):
     assert [node.op_type for node in onnx.load(out).graph.node] == ["Exp", "Scan"]
     report = whorl("deloop", saved(TWO), out, "--only", "mapp")
     assert report.code and "no loop or branch is called 'mapp'" in report.err
-    assert "choose from chain, map, y, z" in report.err
+    assert "did you mean 'map'?" in report.err
+    assert "choose from chain, map, y, z" in whorl("deloop", saved(TWO), out, "--only", "other").err
