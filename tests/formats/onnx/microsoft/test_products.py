@@ -99,3 +99,21 @@ def test_conv_transpose_with_dynamic_pads_equals_onnxruntime():
         b = floats(rng, filters) if chance(rng) else None
         strides = [int(s) for s in rng.integers(1, 3, 2)]
         compare("ConvTransposeWithDynamicPads", [x, w, pads, b], strides=strides, kernel_shape=[3, 3])
+
+
+def test_embedding_of_words_equals_onnxruntime():
+    for rng in configurations():
+        count, width, size, filters = lengths(rng, 4)
+        longest = width + int(rng.integers(0, 4))
+        words = np.array([[*rng.integers(1, 9, n), *[0] * (longest - n)] for n in rng.integers(1, longest + 1, count)])
+        weights, bias = floats(rng, filters, 1, width, size), floats(rng, filters)
+        attributes = {"conv_window_size": width, "embedding_size": filters, "char_embedding_size": size}
+        inputs = [words.astype(np.int32), weights, bias, floats(rng, 9, size)]
+        compare("WordConvEmbedding", inputs, constants=(1, 2, 3), **(attributes if chance(rng) else {}))
+
+
+def test_embedding_of_words_of_other_sizes_is_refused():
+    inputs = [np.ones((1, 3), np.int32), *(np.ones(shape, np.float32) for shape in ((2, 1, 2, 4), (2,), (9, 4)))]
+    with pytest.raises(whorl.LoadError) as caught:
+        whorl.load(model_of("WordConvEmbedding", inputs, embedding_size=5))
+    assert str(caught.value) == "WordConvEmbedding 'node': attribute 'embedding_size' is 5, its input has length 2"

@@ -63,6 +63,7 @@ OPS: dict[str, tuple[str, ...]] = {
         "FusedMatMul",
         "MatMulInteger16",
         "TransposeMatMul",
+        "WordConvEmbedding",
     ),
     "quantized": (
         "DequantizeLinear",

@@ -1,15 +1,18 @@
-"""Products fused with transposes, sums and activations; distances, and the inverse of matrices."""
+"""Products fused with transposes, sums and activations; distances, and convolutions over characters."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from whorl.errors import LoadError
 from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.microsoft.activations import activated
 from whorl.formats.onnx.microsoft.formula import Formula, contributed
-from whorl.ir.dtypes import INT32
+from whorl.ir.dtypes import INT32, INT64
 from whorl.ir.graph import Value
+from whorl.ir.types import AnyShape, tensor
 
 _TRANSPOSED = {(0, 0): "", (1, 0): "...ij->...ji", (0, 1): "i...j->...ij", (1, 1): "i...j->...ji"}
 """The equation of an operand by whether its matrix is transposed, and whether the rows come before the batch."""
@@ -49,6 +52,33 @@ def fused_gemm(node: OnnxNode, f: Formula) -> Value:
 def picked(node: OnnxNode, *names: str) -> dict[str, Any]:
     """Those attributes of a node that it has."""
     return {name: node.attributes[name] for name in names if name in node.attributes}
+
+
+@contributed("WordConvEmbedding")
+def word_embedding(node: OnnxNode, f: Formula) -> Value:
+    """The largest tanh of convolutions over the embedded characters of each word, of windows that begin in the word.
+
+    A word ends where no more characters above 0 come; of words of none the result is 0.
+    """
+    words, weights, bias, embeddings = (node.required(n) for n in range(4))
+    for name, x, axis in (("embedding_size", weights, 0), ("conv_window_size", weights, 2)):
+        _require_length(node, name, x, axis)
+    _require_length(node, "char_embedding_size", embeddings, 1)
+    characters = f("Gather", embeddings, words, axis=0)
+    windows = f("Tanh", f("Squeeze", f("Conv", f("Unsqueeze", characters, [1]), weights, bias), [3]))
+    counts = f("ReduceSum", f.cast(f("Greater", words, 0), INT64), [1], keepdims=1)
+    last = f("Max", f("Sub", counts, f.length(weights, 2)), np.zeros(1, np.int64))
+    is_in = f("LessOrEqual", f.range(f.length(windows, 2)), last)
+    inside = f("Where", f("Unsqueeze", is_in, [1]), windows, np.array(-np.inf, np.float32))
+    begins = f("Greater", f.slice(words, 0, 1, 1), 0)
+    return f("Where", begins, f("ReduceMax", inside, [2], keepdims=0), np.zeros((), np.float32))
+
+
+def _require_length(node: OnnxNode, name: str, x: Value, axis: int) -> None:
+    """Refuse an attribute that contradicts the length of an input."""
+    length, shape = node.attribute(name, -1), tensor(x).shape
+    if length != -1 and not isinstance(shape, AnyShape) and isinstance(shape[axis], int) and shape[axis] != length:
+        raise LoadError(f"attribute {name!r} is {length}, its input has length {shape[axis]}", node.title)
 
 
 @contributed("MatMulInteger16")
