@@ -311,3 +311,23 @@ def whisper_case(rng: np.random.Generator) -> tuple[onnx.ModelProto, list[Array 
     graphs = {"encoder": pair.encoder(), "decoder": pair.decoder(bool(rng.integers(2)), bool(rng.integers(2)))}
     attributes = beam_attributes(rng) | {"decoder_start_token_id": 2, "model_type": 2}
     return search_model(op, graphs, inputs, SCORED, **attributes), inputs
+
+
+def sampling_case(rng: np.random.Generator) -> tuple[onnx.ModelProto, list[Array | None], int]:
+    """A model that draws tokens, its inputs, and the length of its prompts."""
+    batch, length, layers = (int(n) for n in rng.integers(1, 4, 3))
+    longest = length + int(rng.integers(1, 9))
+    least = integers(int(rng.integers(0, longest)))
+    inputs = [tokens(rng, batch, length), integers(longest), least, *penalty_and_masks(rng, batch)]
+    inputs += [attention_mask(rng, batch, length), None, integers(int(rng.integers(0, 1 << 30)))]
+    attributes = {
+        "eos_token_id": int(rng.integers(1, TOKENS)),
+        "top_p": float(rng.choice([0.3, 0.6, 0.9])),
+        "temperature": float(rng.choice([1.0, 0.7, 2.0])),
+        "custom": int(rng.integers(2)),
+        "min_tokens_to_keep": int(rng.integers(1, 4)),
+    }
+    if rng.integers(2):
+        attributes["filter_value"] = -50.0
+    graphs = {"decoder": gpt_decoder(rng, layers)}
+    return search_model("Sampling", graphs, inputs, ["sequences"], **attributes), inputs, length

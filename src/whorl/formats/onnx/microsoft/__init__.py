@@ -86,6 +86,7 @@ OPS: dict[str, tuple[str, ...]] = {
     "searches": (
         "BeamSearch",
         "GreedySearch",
+        "Sampling",
         "WhisperBeamSearch",
     ),
 }

@@ -11,6 +11,7 @@ from whorl.formats.onnx.importing import OnnxNode
 from whorl.formats.onnx.microsoft.beams import BeamChoice, Choice, start_beams
 from whorl.formats.onnx.microsoft.decoders import EncoderDecoder, GptDecoder, Step, start_encoder, start_gpt
 from whorl.formats.onnx.microsoft.formula import DOMAIN, Formula, require_omitted
+from whorl.formats.onnx.microsoft.sampling import Nucleus, SamplingChoice, seed_generator
 from whorl.formats.onnx.microsoft.token_scores import ScoreRules
 from whorl.formats.onnx.protos import NodeProto
 from whorl.formats.onnx.scope import Scope, align_captures
@@ -48,21 +49,60 @@ class GreedyChoice(Struct):
 
 def read_greedy_search(node: OnnxNode, _: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
     """The likeliest token at each step, behind the prompts of a decoder alone."""
+    f = Formula(scope.build, node.name)
+    batch = f.length(node.required(0), 0)
+    rows = f.range(batch)
+    start = f("Expand", np.zeros((), np.bool_), batch)
+    end, pad = (node.attribute(f"{name}_token_id") for name in ("eos", "pad"))
+    choice = GreedyChoice(_rules(node, (3, 4, 5), rows), end, pad, [start])
+    return [_continue_prompts(node, f, scope, context, choice, rows)]
+
+
+def read_sampling(node: OnnxNode, _: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
+    """Tokens drawn from the likeliest at each step, from a seed, behind the prompts of a decoder alone."""
+    require_omitted(node, presence_mask=7)
+    seed = node.input(8)
+    if seed is None:
+        raise UnsupportedError("without a seed every run draws anew", node.title, "give it an input 8 (seed)")
+    if len(node.outputs) > 1:
+        raise UnsupportedError("its second output is not implemented", node.title, "leave it out")
+    f = Formula(scope.build, node.name)
+    batch = f.length(node.required(0), 0)
+    rows = f.range(batch)
+    rules = _rules(node, (3, 4, 5), rows)
+    temperature = node.attribute("temperature", 1.0)
+    if temperature > 0 and temperature != 1:
+        rules.temperature = f.build.constant(np.array(temperature, np.float32))
+    nucleus = Nucleus(
+        node.attribute("top_p", 0.0),
+        node.attribute("filter_value", -1e20),
+        node.attribute("min_tokens_to_keep", 1),
+        bool(node.attribute("custom", 0)),
+    )
+    states = [f("Expand", np.zeros((), np.bool_), batch), seed_generator(f, seed)]
+    end, pad = (node.attribute(f"{name}_token_id") for name in ("eos", "pad"))
+    choice = SamplingChoice(rules, nucleus, end, pad, states, scope)
+    return [_continue_prompts(node, f, scope, context, choice, rows)]
+
+
+def _continue_prompts(
+    node: OnnxNode,
+    f: Formula,
+    scope: Scope,
+    context: ReadContext,
+    choice: GreedyChoice | SamplingChoice,
+    rows: Value,
+) -> Value:
+    """Prompts with the tokens that are chosen behind them, padded to the longest length."""
     if node.attribute("model_type", _GPT) != _GPT:
         raise UnsupportedError("onnxruntime has it for decoders alone", node.title, "set model_type to 0")
-    f = Formula(scope.build, node.name)
-    ids, pad = node.required(0), node.attribute("pad_token_id")
-    batch = f.length(ids, 0)
-    rows = f.range(batch)
-    decoder = start_gpt(f, _graphs(node), (ids, node.input(6)), rows, pad, node.title)
-    rules = _rules(node, (3, 4, 5), rows)
-    start = f("Expand", np.zeros((), np.bool_), batch)
-    choice = GreedyChoice(rules, node.attribute("eos_token_id"), pad, [start])
+    ids = node.required(0)
+    decoder = start_gpt(f, _graphs(node), (ids, node.input(6)), rows, choice.pad, node.title)
     longest = f.cast(f.reshape(node.required(1), 1), INT64)
     sequences = _add_loop(node, scope, context, decoder, choice, ids, longest)[0]
     missing = f("Sub", longest, f.length(sequences, 1))
-    filler = f("Expand", np.array(pad, np.int32), f("Concat", batch, missing, axis=0))
-    return [f("Concat", sequences, filler, axis=1)]
+    filler = f("Expand", np.array(choice.pad, np.int32), f("Concat", f.length(ids, 0), missing, axis=0))
+    return f("Concat", sequences, filler, axis=1)
 
 
 def read_beam_search(node: OnnxNode, _: NodeProto, scope: Scope, context: ReadContext) -> list[Value]:
@@ -148,7 +188,7 @@ def _add_loop(
     scope: Scope,
     context: ReadContext,
     decoder: GptDecoder | EncoderDecoder,
-    choice: GreedyChoice | BeamChoice,
+    choice: GreedyChoice | SamplingChoice | BeamChoice,
     sequences: Value,
     longest: Value,
 ) -> list[Value]:
@@ -186,6 +226,7 @@ GRAPH_READERS.update(
     {
         (DOMAIN, "GreedySearch"): read_greedy_search,
         (DOMAIN, "BeamSearch"): read_beam_search,
+        (DOMAIN, "Sampling"): read_sampling,
         (DOMAIN, "WhisperBeamSearch"): read_beam_search,
     }
 )
