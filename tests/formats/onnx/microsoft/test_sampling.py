@@ -19,7 +19,7 @@ import whorl
 from whorl.errors import UnsupportedError
 
 
-def test_drawn_tokens_are_those_of_onnxruntime():
+def test_tokens_are_drawn_as_by_onnxruntime():
     for rng in configurations():
         model, inputs, length = sampling_case(rng)
         assert_greedy_equal(*run_both(model, inputs), length)
