@@ -34,7 +34,7 @@ ROUNDS = 7
 TARGETS = {
     "W1 spec n=100000": 1000,
     "W1 collatz n=10000": 1000,
-    **{f"W2 neurons n={n} collected as Loop": 30 for n in (1, 64, 1024)},
+    **{f"W2 neurons n={n}{kind} as Loop": 30 for kind in ("", " collected") for n in (1, 64, 1024, 4096)},
     "W6 knn": 10,
     "W7 viterbi states=32": 15,
     "W7 viterbi states=128": 15,

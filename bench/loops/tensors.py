@@ -139,7 +139,7 @@ def knn(n: int = 500, m: int = 1000, d: int = 8, k: int = 5) -> Workload:
 
 
 def workloads() -> Iterator[tuple[str, Make]]:
-    for n, steps in ((1, 1000), (64, 1000), (1024, 1000), (65536, 100), (1 << 20, 10)):
+    for n, steps in ((1, 1000), (64, 1000), (1024, 1000), (4096, 1000), (65536, 100), (1 << 20, 10)):
         for collects in (False, True):
             yield neurons_name(n, collects, "Loop"), lambda n=n, t=steps, c=collects: neurons(n, t, c)
     for n in (64, 1024):

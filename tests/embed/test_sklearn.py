@@ -8,10 +8,11 @@ import pytest
 
 pytest.importorskip("skl2onnx", reason="skl2onnx is not installed")
 
-from embed.running import embedded_session, plain_session
 from exports.harness import ALL, compare
 from exports.sklearn_estimators import CASES
 from exports.sklearn_models import export_of
+
+from embed.running import embedded_session, plain_session
 
 pytestmark = pytest.mark.slow
 SHORT = ("k_neighbors_classifier", "radius_neighbors_regressor", "gaussian_process_rbf", "imputed_neighbours")
