@@ -1,8 +1,10 @@
-"""The machine code of the pool: steps are handed out once each, to one program at a time; a failure ends all."""
+"""The machine code of the pool: steps are handed out once each, where that pays; a failure ends all."""
 
 from __future__ import annotations
 
 import ctypes
+import threading
+import time
 
 import numpy as np
 import pytest
@@ -75,10 +77,54 @@ def test_program_computes_alone(own: Pool, why: str) -> None:
         return 0
 
     own.block[BUSY] = why == "another program has it"
-    context = context_of(own, 1 if why == "one thread" else 3, 1001 if why == "little work" else 0)
+    context = context_of(own, 1 if why == "one thread" else 3, 1 << 30 if why == "little work" else 0)
     assert fork(own, context, nest, 1000) == 0
     assert ranges == [(0, 1000)]
     assert own.block[NEXT] == 0
+
+
+def test_work_that_took_long_is_shared(own: Pool) -> None:
+    ranges: list[tuple[int, int]] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        time.sleep(0.01)
+        return 0
+
+    context = context_of(own, 3, 1 << 16)
+    for _ in range(2):
+        assert fork(own, context, nest, 100, 80) == 0
+    assert ranges[0] == (0, 100)
+    assert sum(count for _, count in ranges[1:]) == 100 and len(ranges) > 2
+
+
+@pytest.mark.parametrize("pause", [0, 0.05])
+def test_threads_take_steps_awake_or_asleep(own: Pool, pause: float) -> None:
+    meeting = threading.Barrier(3, timeout=60)
+
+    @Nest
+    def nest(_arguments: int, _first: int, _count: int, _context: int) -> int:
+        meeting.wait()
+        return 0
+
+    for _ in range(20):
+        assert fork(own, context_of(own, 3), nest, 3) == 0
+        time.sleep(pause)
+
+
+def test_program_waits_for_no_thread_that_has_not_begun() -> None:
+    ranges: list[tuple[int, int]] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        return 0
+
+    without_threads = Pool()
+    assert fork(without_threads, context_of(without_threads, 3), nest, 1000) == 0
+    assert sum(count for _, count in ranges) == 1000
+    assert without_threads.block[pool.SEATS] == 0
 
 
 def test_first_failure_ends_the_rest(own: Pool) -> None:

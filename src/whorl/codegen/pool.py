@@ -1,8 +1,12 @@
 """Threads that share a nest's steps, in machine code: how a program hands them out, and how a thread waits for them.
 
 One program at a time has the pool; another one that could use it computes alone. Steps are handed out in chunks, first
-come, first served, by one counter; the first ones are large. Threads without work wait in the kernel of the system. The
-program's own takes chunks, too, and then waits for those that others are at, polling as if it computed.
+come, first served, by one counter; the first ones are large. The program's own thread takes chunks, too, and then waits
+for those that others are at, but for no thread that has not begun, polling as if it computed. Threads without work look
+for some as long as it takes to wake one, and then wait in the kernel of the system. While all are awake, no mutex is
+taken.
+
+Whether it is worth sharing depends on how long the steps of a function took before, and on whether a thread is awake.
 """
 
 from __future__ import annotations
@@ -20,40 +24,55 @@ from whorl.llvm.value import Index, Operand, Value
 
 MUTEX, WORK, DONE = range(0, 48, 16)
 """Cells of a pool: a mutex and two conditions of pthread, each with room enough on any system."""
-BUSY, SEATS, ACTIVE = 48, 56, 57
-"""Whether a program has the pool; how many threads more may take its steps; how many do."""
-NEXT = 64
-"""The first step that nobody has taken."""
-FUNCTION, ARGUMENTS, EXTENT, CHUNK, SHARE, STATUS, STOP = range(72, 79)
-"""What is run, in chunks of at least so many steps, and of one part in so many of what is left; and how it ends: the
-status of the first range that fails, and whether to stop."""
-INTERFACE = 80
+BUSY, SEATS, AWAKE, SLEEPERS, NEXT = range(48, 88, 8)
+"""In cache lines of their own: whether a program has the pool; how many threads more may take its steps, and `ACTIVE`
+times how many do; how many threads look for work, and how many sleep; the first step that nobody has taken."""
+ACTIVE = 1 << 32
+FUNCTION, ARGUMENTS, EXTENT, CHUNK, SHARE, STATUS, STOP, WAITS = range(88, 96)
+"""What is run, in chunks of at least so many steps, and of one part in so many of what is left; how it ends: the status
+of the first range that fails, and whether to stop; and whether the program sleeps until the threads are done."""
+INTERFACE = 96
 PTHREAD = (
     *("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_timedwait"),
-    *("pthread_cond_signal", "pthread_cond_broadcast", "clock_gettime"),
+    *("pthread_cond_signal", "clock_gettime"),
 )
 """Functions of the C library, in the cells from `INTERFACE` on."""
-CONTEXT = 88
+RATES, FUNCTION_PAIRS = 104, 256
+"""Pairs of cells: the address of a function, and how long its operations take beside those which take `RATE`."""
+CONTEXT = RATES + 2 * FUNCTION_PAIRS
 """The context of the threads, which ask the pool whether to go on."""
 COUNT = CONTEXT + callers.COUNT
 FUNCTIONS = ("fork", "work", "poll")
 CHUNKS = 1
 """Chunks for each thread in what is left: they become smaller, so that none waits long for another."""
-SMALL_CHUNK = 8
+SMALL_CHUNK = 16
 """Chunks that make up the least work which is shared."""
+SMALL_SHARE = 8
+"""One part in so many of the work that is worth waking a thread is worth sharing with one that is awake."""
+SMALL_TIME = 32
+"""One part in so many of that work is worth looking at the clock."""
+RATE, OPERATIONS, ALIGNMENT = 1024, 8, 16
+"""That of functions which have not run yet, `OPERATIONS` a nanosecond; and what their addresses are multiples of."""
 TRIES = 10000
 """How often the end is looked for before a program waits for it: some microseconds."""
+SPINS, SPIN_TIME = 64, 30_000
+"""How often work is looked for between two looks at the clock, and for how many nanoseconds: as waking takes."""
 PATIENCE = 10_000_000
 """Nanoseconds after which a program that waits polls."""
-_REAL_TIME, _SECOND = 0, 1_000_000_000
+_REAL_TIME, _MONOTONIC, _SECOND = 0, 1, 1_000_000_000
+_MOST_WORK, _MOST_RATE, _MOST_TIME = 1 << 36, 1 << 24, 1 << 36
+"""Above these, numbers are as good as without end, and products of them would be none."""
 
 
 def pool_module() -> Module:
     """The functions of a pool."""
     module = Module(host())
+    _define_now(module)
+    _define_keep(module)
     _define_share(module)
-    _define_fork(module)
+    _define_publish(module)
     _define_wait(module)
+    _define_fork(module)
     _define_work(module)
     f = Function(module, "@poll", "i64", {"context": "ptr"}, "", "")
     pool = f.load("ptr", f.offset(f["context"], "ptr", callers.POOL))
@@ -68,7 +87,7 @@ def functions() -> tuple[list[MachineCode], list[int]]:
     return code, [each.address for each in code]
 
 
-def _cell(f: Function, pool: Value, cell: int) -> Value:
+def _cell(f: Function, pool: Value, cell: int | Index) -> Value:
     return f.offset(pool, "i64", cell)
 
 
@@ -78,6 +97,11 @@ def _atomic_load(f: Function, address: Value) -> Index:
 
 def _atomic_store(f: Function, value: Value, address: Value) -> None:
     f.line(f"store atomic {value}, {address} seq_cst, align 8")
+
+
+def _atomic_change(f: Function, operation: str, address: Value, number: int) -> Index:
+    """What a cell held before something was added to it, or before all but some bits were taken from it."""
+    return f.index(f.value("i64", f"atomicrmw {operation} {address}, i64 {number} seq_cst"))
 
 
 def _exchange(f: Function, address: Value, old: Operand, new: Value) -> Value:
@@ -91,10 +115,22 @@ def _call(f: Function, pool: Value, name: str, *arguments: Value | str) -> Value
     return f.call_pointer(function, "i32", *arguments)
 
 
+def _now(f: Function, pool: Value) -> Index:
+    return f.index(f.call("@now", "i64", pool))
+
+
+def _define_now(module: Module) -> None:
+    """Nanoseconds of the clock."""
+    f = Function(module, "@now", "i64", {"pool": "ptr"}, "private", "")
+    time = f.slot("[2 x i64]")
+    _call(f, f["pool"], "clock_gettime", f"i32 {_MONOTONIC}", time)
+    f.give(f.load_index(time) * _SECOND + f.load_index(f.offset(time, "i64", 1)))
+
+
 def _define_share(module: Module) -> None:
-    """Take chunks of steps until there are none, or one fails."""
-    f = Function(module, "@share", "void", {"pool": "ptr", "context": "ptr"}, "private", "")
-    pool = f["pool"]
+    """Take chunks of steps until there are none, or one fails; how many steps were taken."""
+    f = Function(module, "@share", "i64", {"pool": "ptr", "context": "ptr"}, "private", "")
+    pool, taken = f["pool"], f.variable(f.index(0))
     function, arguments = (f.load("ptr", _cell(f, pool, cell)) for cell in (FUNCTION, ARGUMENTS))
     extent, least, share = (f.load_index(_cell(f, pool, cell)) for cell in (EXTENT, CHUNK, SHARE))
     next_step = _cell(f, pool, NEXT)
@@ -103,61 +139,113 @@ def _define_share(module: Module) -> None:
     first = _atomic_load(f, next_step)
     left = extent - first
     with f.leave_when(left <= 0):
-        f.give()
+        f.give(f.load_index(taken))
     count = f.least(f.most(left // share, least), left)
     f.branch(_exchange(f, next_step, first, first + count), "run", "again")
     f.start("run")
+    f.store(f.load_index(taken) + count, taken)
     status = f.call_pointer(function, "i64", arguments, first, count, f["context"])
     f.branch(status.equals(0), "again", "failed")
     f.start("failed")
     _exchange(f, _cell(f, pool, STATUS), 0, status)
+    _end(f, pool)
+    f.give(f.load_index(taken))
+
+
+def _end(f: Function, pool: Value) -> None:
+    """Have the threads that are at a chunk stop, and nobody begin another."""
     _atomic_store(f, f.index(1), _cell(f, pool, STOP))
-    _atomic_store(f, extent, _cell(f, pool, NEXT))
+    _atomic_store(f, f.load("i64", _cell(f, pool, EXTENT)), _cell(f, pool, NEXT))
+
+
+def _define_publish(module: Module) -> None:
+    """Offer seats to the threads, and wake as many as are missing."""
+    f = Function(module, "@publish", "void", {"pool": "ptr", "seats": "i64"}, "private", "")
+    pool, seats = f["pool"], f.argument("seats")
+    for cell in (NEXT, STATUS, STOP):
+        _atomic_store(f, f.index(0), _cell(f, pool, cell))
+    _atomic_store(f, seats, _cell(f, pool, SEATS))
+    missing = f.least(seats - _atomic_load(f, _cell(f, pool, AWAKE)), _atomic_load(f, _cell(f, pool, SLEEPERS)))
+    with f.when(missing > 0):
+        _call(f, pool, "pthread_mutex_lock", _cell(f, pool, MUTEX))
+        _call(f, pool, "pthread_mutex_unlock", _cell(f, pool, MUTEX))
+        with f.loop(0, missing):
+            _call(f, pool, "pthread_cond_signal", _cell(f, pool, WORK))
     f.give()
 
 
 def _define_fork(module: Module) -> None:
     """Run a function for all steps, on several threads where it is worth that; the status of one that failed, or 0."""
+    _define_lead(module)
     f = Function(module, "@fork", "i64", dict(FORK_PARAMETERS), "", "")
-    context, extent, work = f["context"], f.argument("extent"), f.argument("work")
+    context, extent, work, function = f["context"], f.argument("extent"), f.argument("work"), f["function"]
     pool = f.load("ptr", f.offset(context, "ptr", callers.POOL))
     threads, least = (f.load_index(f.offset(context, "i64", cell)) for cell in (callers.THREADS, callers.LEAST_WORK))
-    chunk = f.most(least // SMALL_CHUNK // f.most(work, 1), 1)
+    total = extent * work
+    f.branch((threads > 1) & (extent > 1) & (total >= least // SMALL_TIME), "estimate", "alone")
+    f.start("alone")
+    f.give(f.call_pointer(function, "i64", f["arguments"], f.index(0), extent, context))
+    f.start("estimate")
+    address = f.index(f.convert("ptrtoint", function, "i64"))
+    pair = _cell(f, pool, (address // ALIGNMENT & (FUNCTION_PAIRS - 1)) * 2 + RATES)
+    rate = f.choose(f.load_index(pair).equals(address), f.load_index(f.offset(pair, "i64", 1)), RATE)
+    step = f.most(f.least(work, _MOST_WORK) * rate // RATE, 1)
+    chunk = f.most(least // SMALL_CHUNK // step, 1)
     seats = f.least(threads - 1, (extent - 1) // chunk)
-    alone, several, free = f.fresh("alone"), f.fresh("several"), f.fresh("free")
-    f.branch((seats > 0) & (extent * work >= least), several, alone)
-    f.start(several)
-    f.branch(_exchange(f, _cell(f, pool, BUSY), 0, f.index(1)), free, alone)
-    f.start(alone)
-    f.give(f.call_pointer(f["function"], "i64", f["arguments"], f.index(0), extent, context))
-    f.start(free)
-    zero = f.index(0)
-    for cell, value in ((FUNCTION, f["function"]), (ARGUMENTS, f["arguments"]), (EXTENT, extent), (CHUNK, chunk)):
+    enough = f.choose(_atomic_load(f, _cell(f, pool, AWAKE)) > 0, least // SMALL_SHARE, least)
+    f.branch((seats > 0) & (f.least(total, _MOST_WORK) * rate // RATE >= enough), "several", "time")
+    f.start("time")
+    start = _now(f, pool)
+    status = f.call_pointer(function, "i64", f["arguments"], f.index(0), extent, context)
+    f.run("@keep", pair, address, _now(f, pool) - start, total)
+    f.give(status)
+    f.start("several")
+    f.branch(_exchange(f, _cell(f, pool, BUSY), 0, f.index(1)), "free", "alone")
+    f.start("free")
+    for cell, value in ((FUNCTION, function), (ARGUMENTS, f["arguments"]), (EXTENT, extent), (CHUNK, chunk)):
         f.store(value, _cell(f, pool, cell))
     f.store(threads * CHUNKS, _cell(f, pool, SHARE))
-    for cell in (NEXT, STATUS, STOP):
-        _atomic_store(f, zero, _cell(f, pool, cell))
-    mutex = _cell(f, pool, MUTEX)
-    _call(f, pool, "pthread_mutex_lock", mutex)
-    f.store(seats, _cell(f, pool, SEATS))
-    _call(f, pool, "pthread_cond_broadcast", _cell(f, pool, WORK))
-    _call(f, pool, "pthread_mutex_unlock", mutex)
-    f.run("@share", pool, context)
-    _call(f, pool, "pthread_mutex_lock", mutex)
-    f.store(zero, _cell(f, pool, SEATS))
-    _call(f, pool, "pthread_mutex_unlock", mutex)
+    f.give(f.call("@lead", "i64", pool, context, seats, pair, work))
+
+
+def _define_lead(module: Module) -> None:
+    """Have threads take those seats, take part, and wait for the others; the status."""
+    parameters = {"pool": "ptr", "context": "ptr", "seats": "i64", "pair": "ptr", "work": "i64"}
+    f = Function(module, "@lead", "i64", parameters, "private", "")
+    pool, context = f["pool"], f["context"]
+    f.run("@publish", pool, f["seats"])
+    start = _now(f, pool)
+    taken = f.index(f.call("@share", "i64", pool, context))
+    time = _now(f, pool) - start
+    _atomic_change(f, "and", _cell(f, pool, SEATS), -ACTIVE)
     f.run("@wait", pool, context)
+    with f.when(taken > 0):
+        address = f.convert("ptrtoint", f.load("ptr", _cell(f, pool, FUNCTION)), "i64")
+        f.run("@keep", f["pair"], address, time, taken * f.argument("work"))
     status = f.load("i64", _cell(f, pool, STATUS))
-    _atomic_store(f, zero, _cell(f, pool, BUSY))
+    _atomic_store(f, f.index(0), _cell(f, pool, BUSY))
     f.give(status)
+
+
+def _define_keep(module: Module) -> None:
+    """Keep how long a function took: less than before at once, more little by little, since a thread may be held up."""
+    parameters = {"pair": "ptr", "address": "i64", "time": "i64", "total": "i64"}
+    f = Function(module, "@keep", "void", parameters, "private", "")
+    pair, rate = f["pair"], f.offset(f["pair"], "i64", 1)
+    time, before = f.argument("time"), f.load_index(rate)
+    most = f.choose(f.load_index(pair).equals(f["address"]), before + before // 4 + 1, _MOST_RATE)
+    now = f.least(time, _MOST_TIME) * (RATE * OPERATIONS) // f.most(f.argument("total"), 1)
+    f.store(f.most(f.least(f.least(now, most), _MOST_RATE), 1), rate)
+    f.store(f["address"], pair)
+    f.give()
 
 
 def _define_wait(module: Module) -> None:
     """Wait until no other thread is at a chunk, and poll now and then."""
     f = Function(module, "@wait", "void", {"pool": "ptr", "context": "ptr"}, "private", "")
     pool, context = f["pool"], f["context"]
-    mutex, active = _cell(f, pool, MUTEX), _cell(f, pool, ACTIVE)
-    with f.loop(0, TRIES), f.leave_when(_atomic_load(f, active).equals(0)):
+    mutex, seats, waits = (_cell(f, pool, cell) for cell in (MUTEX, SEATS, WAITS))
+    with f.loop(0, TRIES), f.leave_when(_atomic_load(f, seats) < ACTIVE):
         f.give()
     time = f.slot("[2 x i64]")
     f.jump("again")
@@ -167,10 +255,12 @@ def _define_wait(module: Module) -> None:
     f.store(f.load_index(time) + later // _SECOND, time)
     f.store(later - later // _SECOND * _SECOND, f.offset(time, "i64", 1))
     _call(f, pool, "pthread_mutex_lock", mutex)
+    _atomic_store(f, f.index(1), waits)
     late = f.variable(f.number(0, "i32"))
-    with f.when(_atomic_load(f, active) > 0):
+    with f.when(_atomic_load(f, seats) >= ACTIVE):
         f.store(_call(f, pool, "pthread_cond_timedwait", _cell(f, pool, DONE), mutex, time), late)
-    is_done = _atomic_load(f, active).equals(0)
+    _atomic_store(f, f.index(0), waits)
+    is_done = _atomic_load(f, seats) < ACTIVE
     _call(f, pool, "pthread_mutex_unlock", mutex)
     with f.leave_when(is_done):
         f.give()
@@ -180,37 +270,47 @@ def _define_wait(module: Module) -> None:
     f.branch(fuel.equals(0), "stop", "again")
     f.start("stop")
     _exchange(f, _cell(f, pool, STATUS), 0, f.index(STOPPED))
-    _atomic_store(f, f.index(1), _cell(f, pool, STOP))
-    _atomic_store(f, f.load("i64", _cell(f, pool, EXTENT)), _cell(f, pool, NEXT))
+    _end(f, pool)
     f.jump("again")
 
 
 def _define_work(module: Module) -> None:
-    """What a thread does, for ever: wait for a seat, take chunks, say that it is done."""
+    """What a thread does, for ever: look for a seat, take chunks, say that it is done; sleep where it finds none."""
     f = Function(module, "@work", "ptr", {"pool": "ptr"}, "", "")
     pool = f["pool"]
-    mutex, seats, active = (_cell(f, pool, cell) for cell in (MUTEX, SEATS, ACTIVE))
-    _call(f, pool, "pthread_mutex_lock", mutex)
+    mutex, seats, awake, sleepers = (_cell(f, pool, cell) for cell in (MUTEX, SEATS, AWAKE, SLEEPERS))
+    since = f.variable(f.index(0))
+    f.jump("rest")
+    f.start("rest")
+    f.store(_now(f, pool), since)
+    _atomic_change(f, "add", awake, 1)
     f.jump("look")
     f.start("look")
-    f.branch(f.load_index(seats) > 0, "take", "sleep")
-    f.start("sleep")
-    _call(f, pool, "pthread_cond_wait", _cell(f, pool, WORK), mutex)
-    f.jump("look")
+    with f.loop(0, SPINS):
+        now = _atomic_load(f, seats)
+        with f.when((now & (ACTIVE - 1)) > 0), f.leave_when(_exchange(f, seats, now, now + (ACTIVE - 1))):
+            f.jump("take")
+    f.branch(_now(f, pool) - f.load_index(since) < SPIN_TIME, "look", "tire")
     f.start("take")
-    f.store(f.load_index(seats) - 1, seats)
-    _atomic_store(f, _atomic_load(f, active) + 1, active)
-    _call(f, pool, "pthread_mutex_unlock", mutex)
-    f.run("@share", pool, _cell(f, pool, CONTEXT))
-    _call(f, pool, "pthread_mutex_lock", mutex)
-    left = _atomic_load(f, active) - 1
-    _atomic_store(f, left, active)
-    with f.when(left.equals(0)):
-        _call(f, pool, "pthread_cond_signal", _cell(f, pool, DONE))
-    _call(f, pool, "pthread_mutex_unlock", mutex)
-    with f.loop(0, TRIES), f.when(_atomic_load(f, seats) > 0):
+    _atomic_change(f, "add", awake, -1)
+    f.call("@share", "i64", pool, _cell(f, pool, CONTEXT))
+    is_last = _atomic_change(f, "add", seats, -ACTIVE) < 2 * ACTIVE
+    with f.when(is_last & _atomic_load(f, _cell(f, pool, WAITS)).differs(0)):
         _call(f, pool, "pthread_mutex_lock", mutex)
-        f.jump("look")
-        f.start(f.fresh("none"))
+        _call(f, pool, "pthread_cond_signal", _cell(f, pool, DONE))
+        _call(f, pool, "pthread_mutex_unlock", mutex)
+    f.jump("rest")
+    f.start("tire")
+    _atomic_change(f, "add", awake, -1)
     _call(f, pool, "pthread_mutex_lock", mutex)
-    f.jump("look")
+    _atomic_change(f, "add", sleepers, 1)
+    f.jump("sleep")
+    f.start("sleep")
+    f.branch((_atomic_load(f, seats) & (ACTIVE - 1)) > 0, "wake", "wait")
+    f.start("wait")
+    _call(f, pool, "pthread_cond_wait", _cell(f, pool, WORK), mutex)
+    f.jump("sleep")
+    f.start("wake")
+    _atomic_change(f, "add", sleepers, -1)
+    _call(f, pool, "pthread_mutex_unlock", mutex)
+    f.jump("rest")
