@@ -24,11 +24,19 @@ def machine(vector_bytes: int | None = None, has_half: bool = True) -> Machine:
     return replace(host(), vector_bytes=vector_bytes or host().vector_bytes, has_half=has_half and host().has_half)
 
 
-def run_kernel(name: str, arrays: Sequence[np.ndarray], numbers: Sequence[int], target: Machine | None = None) -> None:
-    """Run a kernel's machine code on flat arrays of the extents that its meaning says."""
+def run_kernel(
+    name: str,
+    arrays: Sequence[np.ndarray],
+    numbers: Sequence[int],
+    target: Machine | None = None,
+    parts: Sequence[tuple[int, int]] = (),
+) -> None:
+    """Run a kernel's machine code on flat arrays of the extents that its meaning says, as a whole or by parts."""
     assert [x.size for x in arrays] == list(KERNELS[name].meaning.extents(numbers, arrays[0].dtype))
     buffers = [Buffer(f"b{n}", x.dtype, (x.size,)) for n, x in enumerate(arrays)]
-    program = Program([], buffers, [], [Call(name, [(b, (index_const(0),)) for b in buffers], tuple(numbers))])
+    ranges = [(index_const(first), index_const(end)) for first, end in parts] or [None]
+    calls = [Call(name, [(b, (index_const(0),)) for b in buffers], tuple(numbers), parts=each) for each in ranges]
+    program = Program([], buffers, [], [*calls])
     verify_program(program)
     code = MachineCode(emit(program, target), FUNCTION)
     cells = np.array([*(x.ctypes.data for x in arrays), 0, 0], np.int64)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from kernels.layouts import CHANNELS, LAYOUTS
-from kernels.runs import check_kernel, draw, machine
+from kernels.runs import check_kernel, draw, machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.kernels.convolution.llvm import split_block
 from whorl.kernels.plane.layout import split_phases
@@ -30,6 +30,22 @@ def test_convolutions_equal_their_meaning(width: int, name: str, features: int) 
     arrays += [layout.offsets(CHANNELS).astype(INT32), draw(dtype, features * inner), draw(dtype, features)]
     arrays += [np.array([-1, 2], dtype), *[draw(dtype, made)] * added]
     check_kernel(kernel, arrays, numbers, machine(width), 1e-5)
+
+
+@pytest.mark.parametrize("together", [1, 64, 10**6])
+@pytest.mark.parametrize("name", LAYOUTS)
+@pytest.mark.parametrize("features", [1, 25, 400])
+def test_parts_of_convolutions_are_the_whole(together: int, name: str, features: int) -> None:
+    layout = split_phases(LAYOUTS[name], FLOAT32.itemsize)
+    inner = CHANNELS * layout.taps
+    numbers = (features, inner, 0, together, layout.reach(CHANNELS), *layout.grid)
+    sizes = KERNELS["convolution"].meaning.extents(numbers, FLOAT32)
+    whole = [draw(FLOAT32, size) for size in sizes]
+    whole[2] = layout.offsets(CHANNELS).astype(INT32)
+    divided = [np.full_like(whole[0], np.nan), *whole[1:]]
+    run_kernel("convolution", whole, numbers)
+    run_kernel("convolution", divided, numbers, parts=[(9, 16), (0, 1), (1, 8), (8, 9)])
+    np.testing.assert_array_equal(divided[0], whole[0])
 
 
 @pytest.mark.parametrize("height", range(1, 13))

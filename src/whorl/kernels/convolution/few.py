@@ -57,8 +57,14 @@ def tiles_of(v: Vectors, height: int, adds: bool) -> list[FewWindows]:
     return [FewWindows(v, height, blocks, adds) for blocks in dict.fromkeys((several, 1))]
 
 
-def convolve_few(f: Routine, v: Vectors, blocks: tuple[int, Index | int, Index, Index], adds: bool) -> None:
-    """All windows by blocks of one height: their height, first feature, first block and the one after the last.
+def convolve_few(
+    f: Routine,
+    v: Vectors,
+    blocks: tuple[int, Index | int, Index, Index],
+    windows: tuple[Index, Index],
+    adds: bool,
+) -> None:
+    """A range of windows by blocks of one height: their height, first feature, first block and the one after the last.
 
     The routine has the operands and numbers of a convolution.
     """
@@ -69,9 +75,9 @@ def convolve_few(f: Routine, v: Vectors, blocks: tuple[int, Index | int, Index, 
         _define_tile(f.module, tile)
         end = f.index(f.binary("udiv", stop - done, f.index(tile.blocks))) * tile.blocks + done
         with f.loop(done, end, tile.blocks) as block:
-            f.poll(pixels * inner * height)
+            f.poll((windows[1] - windows[0]) * inner * height)
             feature = block * height + first
-            with f.loop(0, pixels, FEW_WINDOWS) as window:
+            with f.loop(*windows, FEW_WINDOWS) as window:
                 pointers = [
                     v.offset(f, f["y"], feature * pixels),
                     f["x"],

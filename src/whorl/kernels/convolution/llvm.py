@@ -16,7 +16,15 @@ from whorl.kernels.convolution.few import convolve_few, most_windows
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.operands import load_limits, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
-from whorl.kernels.machine import FEW_PARTS, FILTER_BLOCK, PREFETCH_TAPS, TILE_FEATURES, TILE_SUMS, TILE_VECTORS
+from whorl.kernels.machine import (
+    FEW_PARTS,
+    FEW_WINDOWS,
+    FILTER_BLOCK,
+    PREFETCH_TAPS,
+    TILE_FEATURES,
+    TILE_SUMS,
+    TILE_VECTORS,
+)
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
@@ -77,19 +85,19 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     last = f.index(f.intrinsic("smax", span - step, f.index(0)))
     size = f.index(f.binary("udiv", together + (step - 1), f.index(step))) * step
     few = pixels <= most_windows(v, heights[0], vectors)
-    parts = f.index((span + (size - 1)) // size)
-    shares_windows = (parts >= FEW_PARTS) & (few ^ True)
-    blocks = _blocks(f, heights, shares_windows)
+    tile = f.choose(few, f.index(FEW_WINDOWS), step)
+    tiles = f.index((f.choose(few, pixels, span) + (tile - 1)) // tile)
+    has_many = ((span + (size - 1)) // size >= FEW_PARTS) & (few ^ True)
+    blocks, windows = _divide(f, heights, tiles, has_many)
+    first_window, end_window = (n * tile for n in windows)
     with f.leave_when(few):
         for each in blocks:
-            convolve_few(f, v, each, adds)
+            convolve_few(f, v, each, (first_window, f.least(end_window, pixels)), adds)
         f.end()
-    first, end = (
-        f.index(f.select(shares_windows, n, whole)) for n, whole in zip(f.share(parts), (0, parts), strict=True)
-    )
-    with f.loop(first, end) as part:
-        start = part * size
-        stop = f.least(start + size, span)
+    end_window = f.least(end_window, span)
+    with f.loop(0, (end_window - first_window + (size - 1)) // size) as part:
+        start = first_window + part * size
+        stop = f.least(start + size, end_window)
         for height, first, begin, end in blocks:
             with f.loop(begin, end) as block:
                 f.poll((stop - start) * inner * height // LANES)
@@ -105,19 +113,30 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     return name
 
 
-def _blocks(f: Routine, heights: Sequence[int], has_all: Value) -> list[tuple[int, Index | int, Index, Index]]:
-    """The blocks of the features that are to be computed, of heights that are known: all of them, or a share.
+def _divide(
+    f: Routine, heights: Sequence[int], tiles: Index, has_many: Value
+) -> tuple[list[tuple[int, Index | int, Index, Index]], tuple[Index, Index]]:
+    """The blocks of the features that are to be computed, of heights that are known, and the tiles of windows.
 
-    As (height, first feature of all of that height, first block, block after the last).
+    A share of those of which there are more; of the windows, too, where there are so many that filters are read again
+    anyway. Blocks are (height, first feature of all of that height, first block, block after the last).
     """
     features = f.argument("features")
     count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
-    start, stop = f.share(count)
-    share = f.index(f.select(has_all, 0, start)), f.index(f.select(has_all, count, stop))
+    by_windows = has_many | (tiles > count)
+    all_blocks, all_tiles = (f.index(0), count), (f.index(0), tiles)
+    share = [f.choose(by_windows, whole, part) for part, whole in zip(f.share(count), all_blocks, strict=True)]
+    first, end = (f.choose(by_windows, part, whole) for part, whole in zip(f.share(tiles), all_tiles, strict=True))
+    return _blocks(f, heights, count, (share[0], share[1])), (first, end)
+
+
+def _blocks(
+    f: Routine, heights: Sequence[int], count: Index, share: tuple[Index, Index]
+) -> list[tuple[int, Index | int, Index, Index]]:
     if len(heights) == 1:
         return [(heights[0], 0, *share)]
     high, low = heights
-    higher = features - count * low
+    higher = f.argument("features") - count * low
     return [
         (high, 0, *f.share_of_group(0, higher, share)),
         (low, higher * high, *f.share_of_group(higher, count - higher, share)),
