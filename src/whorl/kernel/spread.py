@@ -50,7 +50,7 @@ from whorl.kernels.kernel import LANES
 from whorl.kernels.table import KERNELS
 from whorl.llvm.routine import PARTS
 
-LEAST = 1 << 18
+LEAST = 1 << 16
 """Scalar operations from which work may be worth the time of waking another core."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
