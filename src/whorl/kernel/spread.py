@@ -52,6 +52,8 @@ from whorl.llvm.routine import PARTS
 
 LEAST = 1 << 16
 """Scalar operations from which work may be worth the time of waking another core."""
+CALLS = 4
+"""One part in so many of that work is enough of a kernel, which has its parts anyway."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
 LEAST_ROW = 16
@@ -114,7 +116,7 @@ class _Spreader(Struct):
 
     def call(self, call: Call) -> Spread | None:
         total = self.of_call(call)
-        if isinstance(total, Const) and total.value < self.least:
+        if isinstance(total, Const) and total.value < self.least // CALLS:
             return None
         first, count = self.range()
         call.parts = first, _add(first, count)

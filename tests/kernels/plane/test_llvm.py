@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from kernels.layouts import CHANNELS, LAYOUTS
-from kernels.runs import check_kernel, draw, machine
+from kernels.runs import check_kernel, draw, machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, INT32
 from whorl.kernels.plane.layout import split_phases
 from whorl.kernels.table import KERNELS
+from whorl.kernels.windows import WindowAxis
 
 
 @pytest.mark.parametrize("width", [16, 32, 64])
@@ -23,6 +24,18 @@ def test_images_are_split_by_phases(width: int, name: str, fill: int) -> None:
     split_size, size = KERNELS["split_phases"].meaning.extents(numbers, FLOAT32)
     split = np.full(split_size, 7, np.float32)
     check_kernel("split_phases", [split, draw(FLOAT32, size)], numbers, machine(width))
+
+
+@pytest.mark.parametrize("rows", [9, 40])
+@pytest.mark.parametrize("stride", [1, 2])
+def test_parts_of_split_images_are_the_whole(rows: int, stride: int) -> None:
+    axes = [WindowAxis(rows, 3, stride, 1, 1, rows // stride), WindowAxis(21, 3, stride, 1, 1, 21 // stride)]
+    numbers = (0, 20, *split_phases(axes, 4, may_be_direct=False).split_numbers)
+    split_size, size = KERNELS["split_phases"].meaning.extents(numbers, FLOAT32)
+    whole, divided = (np.full(split_size, n, np.float32) for n in (7, 8))
+    run_kernel("split_phases", [whole, draw(FLOAT32, size)], numbers)
+    run_kernel("split_phases", [divided, draw(FLOAT32, size)], numbers, parts=[(9, 16), (0, 1), (1, 8), (8, 9)])
+    np.testing.assert_array_equal(divided, whole)
 
 
 @pytest.mark.parametrize("width", [16, 32, 64])

@@ -18,8 +18,10 @@ from whorl.kernels.convolution.operands import load_limits, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
     FEW_PARTS,
+    FEW_TILES,
     FEW_WINDOWS,
     FILTER_BLOCK,
+    LARGE_FILTERS,
     PREFETCH_TAPS,
     TILE_FEATURES,
     TILE_SUMS,
@@ -118,12 +120,14 @@ def _divide(
 ) -> tuple[list[tuple[int, Index | int, Index, Index]], tuple[Index, Index]]:
     """The blocks of the features that are to be computed, of heights that are known, and the tiles of windows.
 
-    A share of those of which there are more; of the windows, too, where there are so many that filters are read again
-    anyway. Blocks are (height, first feature of all of that height, first block, block after the last).
+    A share of the windows, which a core most likely has made the image of, where there are several for each part of the
+    work, or more than blocks, and unless filters are larger than the image. Else a share of the blocks. Blocks are
+    (height, first feature of all of that height, first block, block after the last).
     """
     features = f.argument("features")
     count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
-    by_windows = has_many | (tiles > count)
+    is_large = features * f.argument("inner") > f.argument("reach") * LARGE_FILTERS
+    by_windows = has_many | (tiles > count) | ((tiles >= FEW_TILES) & (is_large ^ True))
     all_blocks, all_tiles = (f.index(0), count), (f.index(0), tiles)
     share = [f.choose(by_windows, whole, part) for part, whole in zip(f.share(count), all_blocks, strict=True)]
     first, end = (f.choose(by_windows, part, whole) for part, whole in zip(f.share(tiles), all_tiles, strict=True))
@@ -174,6 +178,8 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     with f.loop(0, f.argument("inner")) as tap:
         x = v.offset(f, f["x"], load_offset(f, tap))
         columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
+        for n in range(tile.vectors):
+            prefetch(f, f.offset_outside(x, v.scalar, (n + tile.vectors) * v.lanes))
         w = v.offset(f, f["w"], tap * tile.block)
         prefetch(f, v.offset(f, w, PREFETCH_TAPS * tile.block))
         for r, row in enumerate(sums):

@@ -9,7 +9,7 @@ from whorl.kernels.convolution.llvm import GRID, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES, PLANE_ROWS
 from whorl.llvm.module import Module
-from whorl.llvm.routine import Routine
+from whorl.llvm.routine import PARTS, Routine
 from whorl.llvm.value import Index, Value, is_real
 from whorl.llvm.vectors import Vectors, vectors_of
 
@@ -18,6 +18,8 @@ from whorl.llvm.vectors import Vectors, vectors_of
 
 def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
     """for channel, rows: a row of the image, by steps of the stride from each phase on, and what lies outside.
+
+    Parts are rows of all channels, as those of convolutions are, or channels where there are few rows.
 
     What lies between channels and behind the last one is filled, too: windows side by side multiply it, and numbers
     that are not normal take a hundred times as long.
@@ -33,11 +35,15 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
     channels, channel_stride = f.indices("channels", "channel_stride")
     lowest = v.constant(f, -math.inf if is_real(v.scalar) else 0)
     fill = f.select(f["fill"].differs(0), lowest, v.constant(f, 0.0))
-    begin, end = f.share(channels)
+    by_rows = split[1] >= PARTS
+    share = zip(f.share(channels), (0, channels), strict=True)
+    begin, end = (f.choose(by_rows, f.index(whole), part) for part, whole in share)
+    share = zip(f.share(split[1]), (0, split[1]), strict=True)
+    first_row, end_row = (f.choose(by_rows, part, whole) for part, whole in share)
     with ExitStack() as stack:
-        counts = (phases[0], split[0], phases[1], split[1])
         c = stack.enter_context(f.loop(begin, end))
-        p, i, q, j = (stack.enter_context(f.loop(0, count)) for count in counts)
+        p, i, q = (stack.enter_context(f.loop(0, count)) for count in (phases[0], split[0], phases[1]))
+        j = stack.enter_context(f.loop(first_row, end_row))
         f.poll(phases[2] * split[2])
         first, in_depth = _source(f, i, p, 0)
         second, in_height = _source(f, j, q, 1)
@@ -50,9 +56,9 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
             target = v.offset(f, f["s"], c * channel_stride + row * split[2])
             _split_row(f, v, target, x, r - begins[2], count, fill)
     size = phases[0] * split[0] * phases[1] * split[1] * phases[2] * split[2]
-    with f.loop(begin, end) as c:
+    with f.when(end_row.equals(split[1])), f.loop(begin, end) as c:
         _fill(f, v, c * channel_stride + size, channel_stride - size, fill)
-    with f.when(end.equals(channels)):
+    with f.when(end_row.equals(split[1]) & end.equals(channels)):
         _fill(f, v, channels * channel_stride, f.index(OVERREAD_BYTES // v.size), fill)
     f.end()
     return name

@@ -15,6 +15,9 @@ from whorl.kernels.kernel import Arrays, Meaning, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.windows import WindowGrid
 
+COPY_STEPS = 8
+"""Steps that copying an element of a short row takes."""
+
 
 def split_phases(arrays: Arrays, numbers: Numbers) -> None:
     """s = the image x [channels, axes] phase-split (`PhaseSplit`), with 0 or, for fill 1, minus infinity outside.
@@ -43,7 +46,7 @@ def split_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
 
 
 def count_split_steps(numbers: Numbers) -> int:
-    return numbers[1] * numbers[2]
+    return COPY_STEPS * numbers[1] * numbers[2]
 
 
 def sum_windows(arrays: Arrays, numbers: Numbers) -> None:
