@@ -11,13 +11,15 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.builder import NativeBuilder
-from whorl.ir.native.expressions import Buffer, Expr
+from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.ir.native.view import Index, View
 from whorl.ops.movement.lengths import minimum
 from whorl.ops.native.heaps import entry_of, key_of, position_of
 
-_BLOCK = 64
+_BLOCK = 32
 """Entries of which one is the best."""
+_TILE = 16
+"""Boxes that one is compared with side by side."""
 _NOTHING = np.iinfo(np.int32).min
 """The key of a score that is no number, below all others."""
 _NONE = np.iinfo(np.int64).min
@@ -40,7 +42,7 @@ def suppress_overlaps(k: NativeBuilder, boxes: View, scores: View, how: Suppress
     most = minimum(how.limit, count)
     rows = k.temporary(INT64, (dims.product((images, classes, most)), 3))
     boxes, queue = k.materialise(boxes), _Queue.of(k, k.materialise(scores), how.least)
-    best = k.temporary(FLOAT32, (5, most))
+    best = k.temporary(FLOAT32, (5, dims.call("floor", most + (_TILE - 1), _TILE) * _TILE))
     total, chosen, entry = (k.variable(INT64, name, once=False) for name in ("total", "chosen", "entry"))
     k.assign(total, k.const(0))
     with k.nest((images, classes), parallel=False) as (image, kind):
@@ -54,7 +56,7 @@ def suppress_overlaps(k: NativeBuilder, boxes: View, scores: View, how: Suppress
         with k.repeat_while(goes_on):
             box = k.let(position_of(k, (entry,)))
             own = _corners(k, [k.let(boxes.at((image, box, k.const(n)))) for n in range(4)], how.is_centred)
-            with k.when(k.apply("not", k.compare("gt", _largest_overlap(k, own, best, chosen), how.allowed))):
+            with k.when(k.apply("not", _overlaps(k, own, best, chosen, how.allowed))):
                 for n, part in enumerate(own):
                     k.store(best, (k.const(n), chosen), part)
                 for n, part in enumerate((image, kind, box)):
@@ -78,89 +80,113 @@ def _corners(k: NativeBuilder, box: Sequence[Expr], is_centred: bool) -> list[Ex
 
 
 class _Queue(Struct, frozen=True):
-    """The boxes of a class by falling score: `bests` has the best entry of each block of `entries` that is to come.
+    """The boxes of a class whose scores are high enough, by falling score.
 
-    Entries come in falling order, so what is to come of a block is what is below the entry that came last. Behind the
-    entries of all boxes, and behind the bests of all blocks, there are some of none, so that all blocks are whole.
+    `entries` has those boxes in blocks, `numbers` which of them each box is, and `bests` the best entry of each block
+    that is to come. Entries come in falling order, so what is to come of a block is what is below the entry that came
+    last. Behind the last entry there are some of none, so that all blocks are whole.
     """
 
     k: NativeBuilder
     scores: View
     least: Expr | None
     entries: Buffer
+    numbers: Buffer
     bests: Buffer
+    count: Var
 
     @classmethod
     def of(cls, k: NativeBuilder, scores: View, least: Expr | None) -> _Queue:
         """Memory for the boxes of any class."""
         count = scores.shape[2]
-        blocks = _ceiling(count)
-        entries, bests = (k.temporary(INT64, (_BLOCK * n,)) for n in (blocks, _ceiling(blocks)))
-        for buffer, start, end in ((entries, count, blocks), (bests, blocks, _ceiling(blocks))):
-            with k.loop(k.sub(k.mul(k.length(end), k.const(_BLOCK)), k.length(start))) as n:
-                k.store(buffer, (k.add(k.length(start), n),), k.const(_NONE))
-        return cls(k, scores, least, entries, bests)
+        blocks = dims.call("floor", count + (_BLOCK - 1), _BLOCK)
+        entries, numbers, bests = (k.temporary(INT64, (n,)) for n in (_BLOCK * (blocks + 1), count, blocks))
+        return cls(k, scores, least, entries, numbers, bests, k.variable(INT64, "entries", once=False))
 
     def fill(self, prefix: Index) -> Expr:
         """Begin with a class; returns its best entry, `_NONE` where no score is high enough."""
-        k, count = self.k, self.scores.shape[2]
-        with k.loop(count) as box:
-            k.store(self.entries, (box,), self._entry(self.scores.at((*prefix, box)), box))
-        with k.loop(_ceiling(count)) as number:
-            k.store(self.bests, (number,), self._best_of(number, k.const(np.iinfo(np.int64).max)))
-        return self._best()
+        k = self.k
+        k.assign(self.count, k.const(0))
+        with k.loop(self.scores.shape[2]) as box:
+            score = k.let(self.scores.at((*prefix, box)))
+            if self.least is None:
+                self._append(score, box)
+            else:
+                with k.when(k.compare("gt", score, self.least)):
+                    self._append(score, box)
+        with k.loop(_BLOCK) as n:
+            k.store(self.entries, (k.add(self.count, n),), k.const(_NONE))
+        every = k.const(np.iinfo(np.int64).max)
+        best = k.variable(INT64, "best", once=False)
+        k.assign(best, self._best_of(k.const(0), every))
+        with k.when(self._has_several()):
+            with k.loop(self._blocks()) as number:
+                k.store(self.bests, (number,), self._best_of(number, every))
+            k.assign(best, self._best())
+        return best
+
+    def _append(self, score: Expr, box: Expr) -> None:
+        k = self.k
+        key = k.select(k.apply("isnan", score, dtype=BOOL), k.const(_NOTHING), key_of(k, score))
+        k.store(self.entries, (self.count,), entry_of(k, key, box, False)[0])
+        k.store(self.numbers, (box,), self.count)
+        k.assign(self.count, k.add(self.count, k.const(1)))
 
     def next(self, entry: Expr, box: Expr) -> Expr:
         """The best entry below one, which is that of a box."""
-        number = self.k.let(self.k.div(box, self.k.const(_BLOCK)))
-        self.k.store(self.bests, (number,), self._best_of(number, entry))
-        return self._best()
-
-    def _entry(self, score: Expr, box: Expr) -> Expr:
         k = self.k
-        key = k.select(k.apply("isnan", score, dtype=BOOL), k.const(_NOTHING), key_of(k, score))
-        (entry,) = entry_of(k, key, box, False)
-        return entry if self.least is None else k.select(k.compare("gt", score, self.least), entry, k.const(_NONE))
+        number = k.let(k.div(k.load(self.numbers, (box,)), k.const(_BLOCK)))
+        best = k.variable(INT64, "best", once=False)
+        k.assign(best, self._best_of(number, entry))
+        with k.when(self._has_several()):
+            k.store(self.bests, (number,), best)
+            k.assign(best, self._best())
+        return best
+
+    def _has_several(self) -> Expr:
+        """Whether there are entries for more than one block."""
+        return self.k.compare("gt", self.count, self.k.const(_BLOCK))
+
+    def _blocks(self) -> Expr:
+        k = self.k
+        return k.let(k.div(k.add(self.count, k.const(_BLOCK - 1)), k.const(_BLOCK)))
 
     def _best(self) -> Expr:
-        k, blocks = self.k, _ceiling(_ceiling(self.scores.shape[2]))
+        k = self.k
 
         def step(best: Expr, index: Index) -> Expr:
-            return k.apply("max", best, k.load(self.bests, (_flat(k, *index),)))
+            return k.apply("max", best, k.load(self.bests, index))
 
-        return k.reduce((blocks, _BLOCK), k.const(_NONE), step)
+        return k.reduce((k.new_length(self._blocks()),), k.const(_NONE), step)
 
     def _best_of(self, number: Expr, below: Expr) -> Expr:
         """The best entry of a block that is below one that came before."""
         k = self.k
 
         def step(best: Expr, index: Index) -> Expr:
-            entry = k.load(self.entries, (_flat(k, number, *index),))
+            entry = k.load(self.entries, (k.add(k.mul(number, k.const(_BLOCK)), *index),))
             return k.apply("max", best, k.select(k.compare("lt", entry, below), entry, k.const(_NONE)))
 
         return k.reduce((_BLOCK,), k.const(_NONE), step)
 
 
-def _ceiling(count: Dim) -> Dim:
-    return dims.call("floor", count + (_BLOCK - 1), _BLOCK)
+def _overlaps(k: NativeBuilder, own: list[Expr], best: Buffer, count: Expr, allowed: Expr) -> Expr:
+    """Whether the intersection over union of a box with one of so many that are kept is more than allowed.
 
-
-def _flat(k: NativeBuilder, block: Expr, inside: Expr) -> Expr:
-    return k.add(k.mul(block, k.const(_BLOCK)), inside)
-
-
-def _largest_overlap(k: NativeBuilder, own: list[Expr], best: Buffer, count: Expr) -> Expr:
-    """The largest intersection over union of a box with so many that are kept; 0 where an area is not positive."""
+    It is 0 where an area is not positive.
+    """
     zero = k.const(0.0, FLOAT32)
 
-    def step(largest: Expr, index: Index) -> Expr:
-        other = [k.load(best, (k.const(n), *index)) for n in range(5)]
+    def step(overlaps: Expr, index: Index) -> Expr:
+        number = k.add(k.mul(index[0], k.const(_TILE)), index[1])
+        other = [k.load(best, (k.const(n), number)) for n in range(5)]
         sides = [k.sub(k.apply("min", own[n + 2], other[n + 2]), k.apply("max", own[n], other[n])) for n in (0, 1)]
         common = k.mul(*(k.apply("max", side, zero) for side in sides))
         union = k.sub(k.add(own[4], other[4]), common)
-        is_proper = k.const(True, BOOL)
+        is_large = k.compare("gt", k.div(common, union), allowed)
         for part in (common, own[4], other[4], union):
-            is_proper = k.apply("and", is_proper, k.compare("gt", part, zero))
-        return k.apply("maximum", largest, k.select(is_proper, k.div(common, union), zero))
+            is_large = k.apply("and", is_large, k.compare("gt", part, zero))
+        return k.apply("or", overlaps, k.apply("and", k.compare("lt", number, count), is_large))
 
-    return k.reduce((k.new_length(count),), zero, step)
+    blocks = k.let(k.div(k.add(count, k.const(_TILE - 1)), k.const(_TILE)))
+    return k.reduce((k.new_length(blocks), _TILE), k.const(False, BOOL), step)
