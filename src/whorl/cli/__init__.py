@@ -8,6 +8,8 @@ import sys
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 
+from whorl.cli.streams import model_streams
+from whorl.cli.terminal import paint
 from whorl.cli.usage import UsageError
 from whorl.cli.verbs import VERBS
 from whorl.errors import LimitError, LoadError, RunError, WhorlError
@@ -38,7 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     except UsageError as error:
         return _report(error, as_document="--json" in words)
     try:
-        code = arguments.execute(arguments)
+        with model_streams(arguments):
+            code = arguments.execute(arguments)
         sys.stdout.flush()
         return code
     except BrokenPipeError:
@@ -107,7 +110,8 @@ def command_line(verbs: Collection[str] = VERBS) -> argparse.ArgumentParser:
 def _report(error: WhorlError, as_document: bool) -> int:
     """Print an error on standard error, with --json as a document too, and return the exit code."""
     code = _exit_code(error)
-    print(f"whorl: {error}", file=sys.stderr)
+    text, hint, fix = str(error).partition("\n  fix: ")
+    print(f"{paint('whorl:', 'bad', sys.stderr)} {text}{paint(hint + fix, 'hint', sys.stderr)}", file=sys.stderr)
     if as_document:
         entry = {"kind": type(error).__name__, "message": error.message, "where": error.where, "fix": error.fix}
         import_whole("whorl.cli.documents").print_document({"error": entry, "exit_code": code})

@@ -24,7 +24,9 @@ LOADING = "condition_when_omitted", "max_depth", "compat", "precision"
 
 def add_model(parser: argparse.ArgumentParser) -> None:
     """The model, and how it is read. The defaults are those of `LoadOptions`."""
-    parser.add_argument("model", metavar="MODEL", help=f"a file: {suffixes_of(each.suffixes for each in FORMATS)}")
+    parser.add_argument(
+        "model", metavar="MODEL", help=f"a file: {suffixes_of(each.suffixes for each in FORMATS)}; - is standard input"
+    )
     parser.add_argument(
         "--condition-when-omitted",
         choices=get_args(Condition),
@@ -53,11 +55,14 @@ def suffixes_of(formats: Iterable[tuple[str, ...]]) -> str:
 def add_output(parser: argparse.ArgumentParser) -> None:
     """The file to write, and how it is written."""
     parser.add_argument(
-        "output", metavar="OUT", help=f"the file to write: {suffixes_of(each.written for each in FORMATS)}"
+        "output",
+        metavar="OUT",
+        help=f"the file to write: {suffixes_of(each.written for each in FORMATS)}; - is standard output, as .onnx",
     )
     parser.add_argument(
         "--opset", type=count, metavar="N", help="the ai.onnx version to write (default: the model's own)"
     )
+    parser.set_defaults(writes_model=True)
     parser.add_argument("--compress-to-fp16", action="store_true", help="keep float32 weights of .xml as float16")
 
 

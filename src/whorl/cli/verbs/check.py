@@ -9,6 +9,9 @@ from msgspec.structs import asdict
 from whorl.api.check import check
 from whorl.cli.arguments import add_model, load_options
 from whorl.cli.documents import print_document
+from whorl.cli.terminal import paint
+
+COLOURS = {"error": "bad", "warning": "doubtful", "note": "hint"}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,5 +29,7 @@ def execute(arguments: argparse.Namespace) -> int:
         print("nothing to complain about")
     else:
         for problem in problems:
-            print(f"{problem.severity} [{problem.code}] {problem.where}: {problem.message}\n  fix: {problem.fix}")
+            severity = paint(problem.severity, COLOURS[problem.severity])
+            fix = paint(f"  fix: {problem.fix}", "hint")
+            print(f"{severity} [{problem.code}] {problem.where}: {problem.message}\n{fix}")
     return int(any(arguments.strict or problem.severity == "error" for problem in problems))

@@ -28,6 +28,7 @@ from whorl.cli.arguments import (
 )
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
+from whorl.cli.terminal import paint
 from whorl.conformance.backends import BACKENDS
 from whorl.conformance.messages import Answer, Question
 from whorl.conformance.runner import Worker, WorkerLost
@@ -151,4 +152,7 @@ def judge(answer: Answer, expected: dict[str, Any], arguments: argparse.Namespac
 def _lines(engine: str, judged: dict[str, Any]) -> list[str]:
     if "message" in judged:
         return [f"{engine}: {judged['status']}: {' '.join(judged['message'].split())}"]
-    return [f"{engine}: {name}: {problem or 'equal'}" for name, problem in judged["outputs"].items()]
+    return [
+        f"{engine}: {name}: {paint(problem, 'bad') if problem else paint('equal', 'good')}"
+        for name, problem in judged["outputs"].items()
+    ]
