@@ -2,22 +2,21 @@
 
 import re
 import runpy
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from compilers import C, needs_linker
 
 import whorl
 from whorl.cli import main
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 NEURON = re.compile(r"neuron (\d+): current (\S+), v (\S+), w (\S+), (\d+) spikes")
-COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 
 
-@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+@needs_linker
 @pytest.mark.parametrize("kind", ["o", "so"])
 def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
     library, header, program = tmp_path / f"libneurons.{kind}", tmp_path / "neurons.h", tmp_path / "neurons"
@@ -27,7 +26,7 @@ def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
     assert "output  trace: float32[1000, 8]" in capsys.readouterr().out
 
     strict = ["-std=c99", "-O2", "-Wall", "-Wextra", "-Werror", "-pedantic"]
-    command = [COMPILER, *strict, f"-I{tmp_path}", EXAMPLES / "neurons.c", library, "-lm", "-o", program]
+    command = [*C, *strict, f"-I{tmp_path}", EXAMPLES / "neurons.c", library, "-lm", "-o", program]
     subprocess.run([*command, f"-Wl,-rpath,{tmp_path}"], check=True)
     printed = subprocess.run([program], capture_output=True, text=True, check=True).stdout
 

@@ -11,6 +11,7 @@ import ml_dtypes
 import numpy as np
 import onnx
 import pytest
+from compilers import needs_linker
 from onnx_text import model
 
 import whorl
@@ -22,10 +23,6 @@ from whorl.conformance.runner import verdict
 from whorl.ir.dtypes import name_of
 from whorl.ir.graph import Module
 from whorl.ir.types import AnyShape, TensorType
-
-needs_compiler = pytest.mark.skipif(
-    not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with"
-)
 
 CHECKOUT = Path(__file__).parents[2]
 NEST = """
@@ -59,7 +56,7 @@ def nest(tmp_path):
     return whorl.load_compiled(tmp_path / "nest.so")
 
 
-@needs_compiler
+@needs_linker
 def test_library_gives_what_a_session_gives(nest):
     expected = whorl.InferenceSession(model(NEST)).run(None, FEEDS)
     for e, f in zip(expected, nest.run(None, FEEDS), strict=True):
@@ -68,7 +65,7 @@ def test_library_gives_what_a_session_gives(nest):
     assert last == expected[1]
 
 
-@needs_compiler
+@needs_linker
 def test_library_says_what_it_takes_and_gives(nest):
     assert [(a.name, a.shape, a.type) for a in nest.get_inputs()] == [
         ("x", [2, 3], "tensor(float)"),
@@ -78,7 +75,7 @@ def test_library_says_what_it_takes_and_gives(nest):
     assert [(a.name, a.shape) for a in nest.get_outputs()] == [("y", [2, 3]), ("last", [])]
 
 
-@needs_compiler
+@needs_linker
 def test_failure_names_node_and_iterations_as_a_session_does(nest):
     feeds = FEEDS | {"n": np.array(20)}
     with pytest.raises(whorl.RunError) as caught:
@@ -90,7 +87,7 @@ def test_failure_names_node_and_iterations_as_a_session_does(nest):
     assert nest.run(None, FEEDS)[1] == 6
 
 
-@needs_compiler
+@needs_linker
 def test_feeds_are_checked(nest):
     for wrong, message in (
         ({"x": FEEDS["x"][:1]}, r"input 'x' has shape \[1, 3\], expected float32\[2, 3\]"),
@@ -103,7 +100,7 @@ def test_feeds_are_checked(nest):
         nest.run(None, {"x": FEEDS["x"]})
 
 
-@needs_compiler
+@needs_linker
 def test_library_compiled_again_under_its_name_is_loaded_anew(nest, tmp_path):
     whorl.compile(model(NEST), tmp_path / "nest.so", dims={"b": 3})
     again = whorl.load_compiled(tmp_path / "nest.so")
@@ -111,7 +108,7 @@ def test_library_compiled_again_under_its_name_is_loaded_anew(nest, tmp_path):
     assert nest.run(None, FEEDS)[0].shape == (2, 3)
 
 
-@needs_compiler
+@needs_linker
 def test_threads_share_a_library(nest):
     results = {}
 
@@ -129,7 +126,7 @@ def test_threads_share_a_library(nest):
         np.testing.assert_allclose(y, expected, rtol=1e-6)
 
 
-@needs_compiler
+@needs_linker
 def test_inputs_with_values_become_part_of_the_program(tmp_path):
     collects = model("""
         main (float[3] x, int64 n, float step) => (float[3] y, float[n, 3] seen) <float step = {2}> {
@@ -147,7 +144,7 @@ def test_inputs_with_values_become_part_of_the_program(tmp_path):
     assert seen.shape == (5, 3) and seen[1].tolist() == [4, 4, 4]
 
 
-@needs_compiler
+@needs_linker
 def test_lengths_that_no_one_fixed_are_passed_by_each_run(tmp_path):
     made = whorl.compile(model(NEST), tmp_path / "open.so", header=tmp_path / "open.h")
     assert (made.inputs[0].shape, made.inputs[0].dims) == ((-1, 3), ("b", ""))
@@ -190,7 +187,7 @@ LISTS = """main (float[n, m] x, int64 p) => (float[a, b] stacked, float[?, m] pa
 }"""
 
 
-@needs_compiler
+@needs_linker
 @pytest.mark.parametrize("lengths", [(1, 1), (2, 5), (7, 3), (40, 2)])
 def test_loop_collects_elements_of_lengths_that_a_run_passes(tmp_path, lengths):
     whorl.compile(model(DISTANCES), tmp_path / "m.so")
@@ -201,7 +198,7 @@ def test_loop_collects_elements_of_lengths_that_a_run_passes(tmp_path, lengths):
     np.testing.assert_allclose(distances, ((x - points[:, None]) ** 2).sum(2), rtol=1e-5)
 
 
-@needs_compiler
+@needs_linker
 def test_sequences_take_lengths_that_a_run_passes(tmp_path):
     whorl.compile(model(LISTS), tmp_path / "m.so")
     library, session = whorl.load_compiled(tmp_path / "m.so"), whorl.InferenceSession(model(LISTS))
@@ -215,7 +212,7 @@ def test_sequences_take_lengths_that_a_run_passes(tmp_path):
             library.run(None, {"x": np.zeros((n, 2), np.float32), "p": np.array(p)})
 
 
-@needs_compiler
+@needs_linker
 def test_sequence_as_a_result_is_refused(tmp_path):
     text = "main (float[n] x) => (float[n] y, seq(float[n]) s) { y = Neg(x) s = SequenceConstruct(y, x) }"
     with pytest.raises(whorl.CompileError) as caught:
@@ -223,7 +220,7 @@ def test_sequence_as_a_result_is_refused(tmp_path):
     assert str(caught.value) == "output 's' is a sequence\n  fix: join it to a tensor"
 
 
-@needs_compiler
+@needs_linker
 def test_wrong_arguments_of_a_run_are_refused(tmp_path):
     whorl.compile(model(NEST), tmp_path / "raw.so")
     raw = ctypes.CDLL(str(tmp_path / "raw.so"))
@@ -249,7 +246,7 @@ def test_wrong_arguments_of_a_run_are_refused(tmp_path):
     assert list(y[1:3]) == [4, 3]
 
 
-@needs_compiler
+@needs_linker
 def test_inputs_agree_on_the_lengths_they_name(tmp_path):
     text = model("main (float[n] x, float[n, 2] y) => (float[n, 2] z) { a = Unsqueeze(x, one)\n z = Mul(a, y) }")
     text.graph.initializer.append(onnx.numpy_helper.from_array(np.array([1]), "one"))
@@ -276,7 +273,7 @@ def test_model_that_needs_fixed_lengths_says_which(tmp_path):
         whorl.compile(text, tmp_path / "pool.o", dims={"batch": 1, "c": 1})
 
 
-@needs_compiler
+@needs_linker
 @pytest.mark.parametrize("batch", [1, 2, 7])
 def test_convolution_takes_any_batch(tmp_path, batch):
     text = model("main (float[batch, 2, 5, 6] x, float[4, 2, 3, 3] w) => (float[batch, 4, 3, 4] y) { y = Conv(x, w) }")
@@ -288,7 +285,7 @@ def test_convolution_takes_any_batch(tmp_path, batch):
     np.testing.assert_allclose(library.run(None, feeds)[0], expected, rtol=1e-5, atol=1e-5)
 
 
-@needs_compiler
+@needs_linker
 def test_outputs_whose_lengths_only_a_run_knows(tmp_path):
     text = model("""
         main (float[3] x, int64 n) => (float[a, 3] seen, float[m] grown, int64[1, k] places, float[3] y) {
@@ -316,7 +313,7 @@ def test_outputs_whose_lengths_only_a_run_knows(tmp_path):
     assert [a.shape for a in library.get_outputs()] == [[None, 3], [None], [1, None], [3]]
 
 
-@needs_compiler
+@needs_linker
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="memory is counted as Linux does")
 @pytest.mark.parametrize("fails", [False, True])
 def test_memory_that_grew_is_passed_back(tmp_path, fails):
@@ -399,7 +396,7 @@ def test_element_types_have_the_numbers_of_onnx():
     assert ours == theirs | {1: "float32", 11: "float64"}
 
 
-@needs_compiler
+@needs_linker
 def test_elements_narrower_than_a_byte(tmp_path):
     text = model("main (float[5] x) => (int4[5] q, float8e4m3fn[5] f) { q = Cast<to = 22>(x)\n f = Cast<to = 17>(x) }")
     whorl.compile(text, tmp_path / "narrow.so", header=tmp_path / "narrow.h")
@@ -410,7 +407,7 @@ def test_elements_narrower_than_a_byte(tmp_path):
     assert "#define NARROW_OUTPUT_0_BYTES 5 /* q: int4, int8_t [5] */" in (tmp_path / "narrow.h").read_text()
 
 
-@needs_compiler
+@needs_linker
 def test_large_weights_are_used(tmp_path):
     weights = np.random.default_rng(0).standard_normal((64, 48)).astype(np.float32)
     proto = model("main (float[2, 64] x) => (float[2, 48] y) { y = MatMul(x, w) }")
@@ -421,7 +418,7 @@ def test_large_weights_are_used(tmp_path):
     np.testing.assert_allclose(y, x @ weights, rtol=1e-4, atol=1e-5)
 
 
-@needs_compiler
+@needs_linker
 @pytest.mark.skipif(not Path("/proc").exists(), reason="only Linux is known to refuse so much")
 def test_memory_that_is_refused_is_an_error(tmp_path):
     text = model("""
@@ -486,7 +483,7 @@ LEFT_TO_THE_INTERPRETER = {"collected_used_after_the_loop", "program_sieve"}
 """Cases with lengths that native programs leave to the interpreter, which a library does not have."""
 
 
-@needs_compiler
+@needs_linker
 @pytest.mark.slow
 def test_cases_of_the_suite_pass_where_they_can_be_compiled(tmp_path):
     compiled = 0

@@ -1,18 +1,18 @@
 """`onnxruntime_session`: embedded once, found on disk again, options and providers passed on."""
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from compilers import needs_linker
 from onnx_text import model
 
 import whorl
 from whorl.api import onnxruntime_session as module
 
 onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler to link with")
+pytestmark = needs_linker
 TEXT = """main (float[n] x, int64 k) => (float[n] y) {
     y = Loop (k, "", x) <body = step (int64 i, bool go, float[n] h) => (bool on, float[n] a) {
         on = Identity(go)

@@ -1,18 +1,17 @@
 """A C++ program with onnxruntime's shared library runs an embedded model."""
 
-import shutil
 import subprocess
 from pathlib import Path
 
 import onnxruntime
 import pytest
+from compilers import CPP
 from onnx_text import model
 
 import whorl
 
 CAPI = Path(onnxruntime.__file__).parent / "capi"
 LIBRARIES = sorted(CAPI.glob("libonnxruntime.so.*"))
-COMPILER = next((name for name in ("c++", "g++", "clang++") if shutil.which(name)), None)
 TEXT = """main (float[k] x, int64 n) => (float[m] y) {
     flat = Constant<value = int64[1] {-1}> ()
     last, rows = Loop (n, "", x) <body = step (int64 i, bool go, float[k] h) => (bool on, float[k] a, float row) {
@@ -26,12 +25,12 @@ TEXT = """main (float[k] x, int64 n) => (float[m] y) {
 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory) -> Path:
-    if COMPILER is None or not LIBRARIES:
-        pytest.skip("there is no C++ compiler, or no shared library in onnxruntime's wheel")
+    if not CPP or not LIBRARIES:
+        pytest.skip("there is no C++ compiler, nor ziglang, or no shared library in onnxruntime's wheel")
     path = tmp_path_factory.mktemp("program") / "run_model"
     (path.parent / "libonnxruntime.so.1").symlink_to(LIBRARIES[0])
     source = Path(__file__).with_name("run_model.cpp")
-    command = [COMPILER, "-std=c++17", "-pthread", source, LIBRARIES[0], f"-Wl,-rpath,{path.parent}", "-o", path]
+    command = [*CPP, "-std=c++17", "-pthread", source, LIBRARIES[0], f"-Wl,-rpath,{path.parent}", "-o", path]
     subprocess.run(command, check=True)
     return path
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+from compilers import needs_linker
 from onnx_text import model
 
 import whorl
-from whorl.codegen.library import linker
 from whorl.errors import LoadError, RunError
 from whorl.runtime.library import LoadedLibrary
 
 SUM = model("main (float[n] x, float[n] y) => (float[n] z) { s = Add(x, y) z = Mul(s, x) }")
 X = np.arange(3, dtype=np.float32)
 
-needs_compiler = pytest.mark.skipif(
-    not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with"
-)
 
-
-@needs_compiler
+@needs_linker
 def test_library_runs_on_any_length_and_refuses_lengths_that_differ(tmp_path: Path) -> None:
     whorl.compile(SUM, tmp_path / "sum.so")
     library = LoadedLibrary(tmp_path / "sum.so")
@@ -34,7 +29,7 @@ def test_library_runs_on_any_length_and_refuses_lengths_that_differ(tmp_path: Pa
         library.execute(None, {"x": X, "y": X[:2]})
 
 
-@needs_compiler
+@needs_linker
 def test_names_that_the_library_lacks_and_missing_inputs_are_refused(tmp_path: Path) -> None:
     whorl.compile(SUM, tmp_path / "sum.so", dims={"n": 3})
     library = LoadedLibrary(tmp_path / "sum.so")

@@ -1,12 +1,10 @@
 """Sessions and libraries of loops that keep slice axes, concatenate or give last values."""
 
-import shutil
-
 import numpy as np
 import pytest
+from compilers import needs_linker
 
 import whorl
-from whorl.codegen.library import linker
 from whorl.errors import IterationLimitError, RunError
 from whorl.ir.parse import parse_module
 from whorl.runtime.limits import Limits
@@ -99,7 +97,7 @@ def test_iterations_are_limited():
         session.execute(None, feeds(5000, 5000), limits)
 
 
-@pytest.mark.skipif(not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with")
+@needs_linker
 def test_library_gives_what_a_session_gives(tmp_path):
     whorl.compile(parse_module(LONG), tmp_path / "m.so", dims={"N": 6}, inputs={"n": 4})
     passed = feeds(6, 4)

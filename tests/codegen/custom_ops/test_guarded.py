@@ -3,13 +3,13 @@
 import ctypes
 import mmap
 import os
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from compilers import needs_linker
 from onnx_text import model
 
 from codegen.custom_ops.fake_runtime import FakeRuntime, LoadedOps
@@ -18,7 +18,7 @@ from whorl.api.models import load_module
 
 pytestmark = [
     pytest.mark.skipif(os.name != "posix", reason="memory is protected by mprotect"),
-    pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler"),
+    needs_linker,
 ]
 TESTS = Path(__file__).parents[2]
 TEXT = """main (float[n, m] x, float[m, k] w, float[k] b, int64 count)

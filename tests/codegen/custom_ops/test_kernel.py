@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
+from compilers import needs_linker
 from onnx_text import model
 
 from codegen.custom_ops.fake_runtime import FakeRuntime, LoadedOps
@@ -17,7 +17,7 @@ from whorl.api.models import load_module
 from whorl.codegen.custom_ops.interface import Code
 from whorl.codegen.library.lengths import has_conditions
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+pytestmark = needs_linker
 X, START, COUNT = np.array([1, 2], np.float32), np.array([1, 2, 3], np.float32), np.array(4)
 
 

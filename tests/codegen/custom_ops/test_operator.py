@@ -1,16 +1,16 @@
 """The table of a custom op: what onnxruntime reads of it."""
 
 import ctypes
-import shutil
 
 import numpy as np
 import pytest
+from compilers import needs_linker
 
 from codegen.custom_ops.fake_runtime import LoadedOps
 from codegen.library.samples import library
 from whorl.codegen.custom_ops.interface import API_VERSION, MEMBERS
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+pytestmark = needs_linker
 
 
 @pytest.fixture(scope="module")

@@ -1,14 +1,12 @@
 """RegisterCustomOps: one domain a process, and a version that is too old refused."""
 
-import shutil
-
-import pytest
+from compilers import needs_linker
 
 from codegen.custom_ops.fake_runtime import FakeRuntime, LoadedOps
 from codegen.library.samples import library
 from whorl.codegen.custom_ops.interface import API_VERSION, DOMAIN
 
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler")
+pytestmark = needs_linker
 
 
 def test_domain_is_made_once_and_added_to_each_session(tmp_path):

@@ -1,13 +1,12 @@
 """Every IR of the corpus: it gives OpenVINO's outputs, or differs as `known_differences.txt` says, or is refused."""
 
 import re
-import shutil
 
 import pytest
+from compilers import needs_linker
 from formats.openvino.corpus import CORPUS, known_differences, models, path_of, readable, refused, runs, same
 
 import whorl
-from whorl.codegen.library import linker
 from whorl.errors import LoadError, RunError
 from whorl.formats.openvino.files import load_ir
 from whorl.formats.openvino.reading.context import IrOptions
@@ -130,7 +129,7 @@ COMPILED = (
 )
 
 
-@pytest.mark.skipif(not any(map(shutil.which, linker.COMPILERS)), reason="there is no C compiler to link with")
+@needs_linker
 @pytest.mark.parametrize("model", COMPILED)
 def test_library_of_a_model_gives_what_the_interpreter_gives(model, tmp_path):
     module = load(model)
