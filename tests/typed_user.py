@@ -132,6 +132,8 @@ def look_inside(path: str, out: str) -> list[str]:
     located: whorl.Located | None = whorl.locate(path, {"x": 1}, "isnan(x)")
     embedded: whorl.Embedded = whorl.embed(path, out, keep=["steps"], weights="model")
     regions: Sequence[whorl.EmbeddedRegion] = embedded.regions
+    compiled: Sequence[whorl.CompiledRegion] = whorl.compile_regions(path, out, target="aarch64-linux-gnu")
+    print([region.library or region.reason for region in compiled])
     session = whorl.onnxruntime_session(path, providers=["CPUExecutionProvider"])
     print(extracted, session, [region.reason for region in regions])
     return [embedded.model, embedded.library, "" if located is None else located.node]

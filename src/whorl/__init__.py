@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from whorl.api.options import SessionOptions as SessionOptions
     from whorl.api.ort_values import OrtDevice as OrtDevice
     from whorl.api.ort_values import OrtValue as OrtValue
+    from whorl.api.region_libraries import CompiledRegion as CompiledRegion
+    from whorl.api.region_libraries import compile_regions as compile_regions
     from whorl.api.session import InferenceSession as InferenceSession
     from whorl.api.session import ModelMetadata as ModelMetadata
     from whorl.api.session import disable_telemetry_events as disable_telemetry_events
@@ -144,6 +146,10 @@ _NAMES = {
         "GraphOptimizationLevel",
         "RunOptions",
         "SessionOptions",
+    ),
+    "whorl.api.region_libraries": (
+        "CompiledRegion",
+        "compile_regions",
     ),
     "whorl.api.session": (
         "InferenceSession",

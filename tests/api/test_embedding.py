@@ -97,8 +97,8 @@ def test_regions_without_a_native_form_stay_with_the_reason(tmp_path):
     }"""
     session, made = embedded_session(model(text), tmp_path)
     assert made.library == "" and [region.reason for region in made.regions] == [
-        "'s' is seq(float32[n]), and only tensors pass through a custom op",
-        "'a' has elements of type string, which custom ops do not take",
+        "'s' is seq(float32[n]), and libraries take only tensors",
+        "'a' has elements of type string, which libraries do not take",
         "the model cannot be compiled ahead of time: RandomNormalLike is not pure and has no native form",
     ]
     assert session.run(["d"], {"x": np.ones(3, np.float32), "b": np.array(True)})[0] == 3

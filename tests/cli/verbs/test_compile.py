@@ -1,5 +1,6 @@
 """`whorl compile`: what it prints and what it refuses."""
 
+import json
 import re
 
 from onnx_text import model
@@ -48,3 +49,14 @@ def test_compile_that_needs_a_length_says_which_and_how(whorl, saved, tmp_path):
     report = whorl("compile", saved(text), "-o", tmp_path / "conv.o")
     assert report.code == 6
     assert report.err.endswith("\n  fix: fix lengths: --dim batch=N\n")
+
+
+def test_regions_are_libraries_in_a_folder(whorl, saved, tmp_path):
+    report = whorl("compile", saved(SUM), "--regions", "-o", tmp_path / "parts")
+    library, header = (f"{tmp_path}/parts/region0_add.{suffix}" for suffix in ("so", "h"))
+    assert (report.code, report.out) == (0, f"wrote  Loop 'add' as {library}: call region0_add_run, see {header}\n")
+    document = json.loads(whorl("compile", saved(SUM), "--regions", "-o", tmp_path / "parts", "--json").out)
+    assert document["regions"][0]["outputs"] == {"y": "float32[n]"}
+    assert whorl("compile", saved(SUM), "--regions", "-o", tmp_path, "--dim", "n=3").err == (
+        "whorl: --dim applies to a model as a whole, not to --regions of it\n  fix: leave out --dim\n"
+    )

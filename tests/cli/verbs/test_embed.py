@@ -22,7 +22,7 @@ def test_embed_tells_what_became_of_each_region(whorl, saved, tmp_path):
     assert re.fullmatch(
         rf"wrote {tmp_path}/out.onnx: 1 of 2 loops and branches are in {tmp_path}/out.whorl.\w+\n"
         r"embedded  Loop 'add' as add_[0-9a-f]{12}\n"
-        r"stays     If 'pick': 's' is seq\(float32\[n\]\), and only tensors pass through a custom op\n",
+        r"stays     If 'pick': 's' is seq\(float32\[n\]\), and libraries take only tensors\n",
         report.out,
     )
 

@@ -6,9 +6,11 @@ The library needs neither Python nor whorl. Lengths that the model names are fix
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 from whorl.api.ahead import compile
-from whorl.cli.arguments import add_model, dims_of, module_of, seconds
+from whorl.api.region_libraries import CompiledRegion, compile_regions
+from whorl.cli.arguments import add_model, dims_of, module_of, refuse_options, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 
@@ -17,6 +19,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
     parser.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="the shared library to write, or an object file: FILE.o"
+    )
+    parser.add_argument(
+        "--regions",
+        action="store_true",
+        help="write a library and a header for each outermost loop and branch of an ONNX model, into the folder FILE",
     )
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to compiling")
     parser.add_argument("--header", metavar="FILE", help="also write the C header")
@@ -44,6 +51,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
+    if arguments.regions:
+        return _write_regions(arguments)
     module = module_of(arguments)
     made = compile(
         module,
@@ -69,3 +78,33 @@ def execute(arguments: argparse.Namespace) -> int:
     lines.append(f"needs   {', '.join(made.needs) or 'nothing'} of the C library")
     print("\n".join(lines))
     return 0
+
+
+_OF_WHOLE_MODELS = (
+    *("--header", "--name", "--dim", "--input", "--timeout"),
+    *("--condition-when-omitted", "--max-depth", "--compat", "--precision"),
+)
+
+
+def _write_regions(arguments: argparse.Namespace) -> int:
+    refuse_options(arguments, _OF_WHOLE_MODELS, "applies to a model as a whole, not to --regions of it")
+    regions = compile_regions(arguments.model, arguments.output, target=arguments.target, cpu=arguments.cpu)
+    if arguments.json:
+        print_document({"regions": [_document(region) for region in regions]})
+        return 0
+    print("\n".join(map(_line, regions)) or "the model has no loops or branches")
+    return 0
+
+
+def _document(region: CompiledRegion) -> dict[str, Any]:
+    made = region.functions
+    ports = [] if made is None else [("inputs", made.inputs), ("outputs", made.outputs)]
+    types = {kind: {port.name: str(port.type) for port in each} for kind, each in ports}
+    texts = {"title": region.title, "library": region.library, "header": region.header, "reason": region.reason}
+    return texts | {"name": "" if made is None else made.name} | types
+
+
+def _line(region: CompiledRegion) -> str:
+    if region.functions is None:
+        return f"none   {region.title}: {region.reason}"
+    return f"wrote  {region.title} as {region.library}: call {region.functions.name}_run, see {region.header}"
