@@ -52,8 +52,9 @@ from whorl.llvm.routine import PARTS
 
 LEAST = 1 << 16
 """Scalar operations from which work may be worth the time of waking another core."""
-CALLS = 4
-"""One part in so many of that work is enough of a kernel, which has its parts anyway."""
+CALLS, LOOPS = 4, 4
+"""One part in so many of that work is enough of a kernel, which has its parts anyway. So many times as long are loops
+to take whose iterations are to have memory of their own, or that are turned inside out."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
 LEAST_ROW = 16
@@ -136,9 +137,9 @@ class _Spreader(Struct):
         body = [Assign(flat, _add(first, step)), *self.coordinates(flat, axes), *axes[-1].body]
         return Spread(first, count, extent, work, [For(step, count, body, parallel=True)])
 
-    def is_worth(self, total: Expr, is_repeated: bool) -> bool:
-        """Whether work may take so long that it is worth waking another core."""
-        return total.value >= self.least if isinstance(total, Const) else not (is_repeated and self.least)
+    def is_worth(self, total: Expr, is_repeated: bool, times: int = 1) -> bool:
+        """Whether work may take so long, or so many times that, that it is worth waking another core."""
+        return total.value >= times * self.least if isinstance(total, Const) else not (is_repeated and self.least)
 
     def coordinates(self, flat: Expr, axes: Sequence[For]) -> list[Statement]:
         """The variables of loops inside each other, by the number of an iteration of all."""
@@ -164,7 +165,7 @@ class _Spreader(Struct):
         for axis in axes:
             extent = _mul(extent, axis.extent)
         total = _mul(extent, work)
-        if not self.is_worth(total, is_repeated) or (isinstance(extent, Const) and extent.value < 2):
+        if not self.is_worth(total, is_repeated, LOOPS) or (isinstance(extent, Const) and extent.value < 2):
             return None
         own = self.private_buffers(loop, axes)
         if own is None:
@@ -241,9 +242,9 @@ class _Spreader(Struct):
         for row in rows.loops:
             work = _add(work, self.of_row(row))
         work = _mul(end if self.is_known(end) else index_const(1), work)
-        if not self.is_worth(_mul(rows.extent, work), is_repeated=False):
+        if not self.is_worth(_mul(rows.extent, work), is_repeated=False, times=LOOPS):
             return None
-        if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True) for row in rows.loops):
+        if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True, LOOPS) for row in rows.loops):
             return None
         shared, limits = self.of_ranges(rows, work)
         if isinstance(loop, For):
