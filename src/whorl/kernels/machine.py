@@ -52,7 +52,7 @@ PREFETCH_TAPS = 64
 """Taps ahead of which filters are fetched, most of them from far away."""
 FEW_PARTS = 8
 """Parts of the windows from which several cores share these, and each goes through all filters; else the filters."""
-FEW_TILES, LARGE_FILTERS = 7, 4
+FEW_TILES, LARGE_FILTERS = 16, 4
 """Tiles of windows from which cores have almost equally many, and how many times as large as an image filters are so
 large that no core is to read all of them."""
 FEW_WINDOWS, FEW_VECTORS = 4, 2
