@@ -36,6 +36,7 @@ from whorl.lowering.maps import open_maps
 from whorl.lowering.native_types import is_fixed, native_type, sizes
 from whorl.lowering.products import InPanels
 from whorl.lowering.regions import lower_region
+from whorl.lowering.rerolling import reroll
 from whorl.lowering.sequences import open_results, read_parts, type_empty_sequences
 from whorl.lowering.storage import Target, element_type, fill_all, memory_shape, memory_type
 from whorl.lowering.strings import number_strings
@@ -55,6 +56,10 @@ class Folded(Struct):
         default_factory=dict[Hashable, tuple[tuple[object, ...], tuple[np.ndarray, ...]]]
     )
 
+    stacks: dict[tuple[int, ...], tuple[tuple[np.ndarray, ...], np.ndarray]] = field(
+        default_factory=dict[tuple[int, ...], tuple[tuple[np.ndarray, ...], np.ndarray]]
+    )
+
     def run(self, node: Node, inputs: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
         """The results of a pure node, computed once for the very same arrays."""
         key = (_identity(node.op), *map(id, inputs))
@@ -63,6 +68,20 @@ class Folded(Struct):
                 values = as_values(node.op.run(*inputs))
             self.results[key] = (node.op, *inputs), values
         return self.results[key][1]
+
+    def stack(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
+        """The arrays side by side, made once for the very same ones; what nodes gave becomes a part of it."""
+        key = tuple(map(id, arrays))
+        if key not in self.stacks:
+            stack = np.stack(arrays)
+            rows = {id(array): row for array, row in zip(arrays, stack, strict=True)}
+            made = {id(value) for _, values in self.results.values() for value in values}.intersection(rows)
+            for name, (source, values) in self.results.items():
+                self.results[name] = source, tuple(rows[id(v)] if id(v) in made else v for v in values)
+            parts = tuple(rows[id(array)] if id(array) in made else array for array in arrays)
+            key = tuple(map(id, parts))
+            self.stacks[key] = parts, stack
+        return self.stacks[key][1]
 
 
 def _identity(op: Op) -> Op | int:
@@ -84,18 +103,20 @@ def lower_graph(
     lengths: Mapping[str, int] | None = None,
     takes_objects: bool = False,
     most_iterations: int | None = None,
+    joins_blocks: bool = False,
 ) -> GraphProgram:
     """The kernel program of a region for arguments of these types; their known elements hold in every run.
 
     `takes_lengths`: who runs it computes `forms`, and gives memory for what has lengths over the arguments' names;
     else that grows while it runs. `takes_objects`: there are numbers in the place of strings, and tables in that of
     lists of maps. `lengths` are those of names in one run: branches are left out that no run takes for which they
-    decide the same. A program fails where a loop wants more than `most_iterations`. Nodes on constants run here, once
-    for all programs that share `folded`. A sequence has the type of its rows. Raises Unsupported with the reason, and
+    decide the same. A program fails where a loop wants more than `most_iterations`. `joins_blocks`: equal blocks become
+    a loop over their weights, whose failures do not say which block it was. Nodes on constants run here, once for all
+    programs that share `folded`. A sequence has the type of its rows. Raises Unsupported with the reason, and
     the region's own node, where something has no native form, TooLong where there are more than `most_statements`;
     TypeRuleError where inference refuses the region.
     """
-    options = _Options(most_statements, takes_lengths, lengths, takes_objects, most_iterations)
+    options = _Options(most_statements, takes_lengths, lengths, takes_objects, most_iterations, joins_blocks)
     try:
         return _lower_copy(region, arguments, folded or Folded(), options, True)
     except HasTables:
@@ -110,6 +131,7 @@ class _Options(Struct, frozen=True):
     lengths: Mapping[str, int] | None
     takes_objects: bool
     most_iterations: int | None
+    joins_blocks: bool
 
 
 class HasTables(Exception):
@@ -135,7 +157,13 @@ def _lower_copy(
             remove_unused_nodes(special)
             _fold(special, folded)
             remove_unused_nodes(special)
-            graph = _lower(special, counts, options)
+            if options.joins_blocks and reroll(special, folded.stack):
+                try:
+                    graph = _lower(special, counts, options)
+                except Unsupported:
+                    return _lower_copy(region, arguments, folded, replace(options, joins_blocks=False), opens_sequences)
+            else:
+                graph = _lower(special, counts, options)
             own = None if strings is None else strings.of(graph.inputs)
             return replace(graph, sequences=sequences, decisions=tuple(decisions.items()), strings=own, maps=maps)
     except Unsupported as reason:

@@ -28,6 +28,7 @@ from whorl.lowering.conditionals import Storage, result_storage, store_results, 
 from whorl.lowering.expressions import Unsupported, contained
 from whorl.lowering.native_types import fixed_type, is_fixed, is_single, sizes
 from whorl.lowering.readers import Readers
+from whorl.lowering.rerolling import Repeat
 from whorl.lowering.storage import (
     GrowableBuffers,
     StateStorage,
@@ -159,6 +160,8 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
             return [_constant(as_array(node.op.value), node.outputs[0], k)]
         case Loop():
             return _lower_inner(node, node.op, env, k)
+        case Repeat():
+            return _lower_repeat(node, node.op, env, k)
         case _:
             pass
     types = [memory_type(value, k) for value in node.outputs]
@@ -295,6 +298,30 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     count = snapshot(i, k)
     views = [carried_view(storage, t, k) for t, storage in zip(types, storages, strict=True)]
     return [*views, *(out.view(count, k) for out in rows)]
+
+
+def _lower_repeat(node: Node, op: Repeat, env: dict[Value, View], k: KernelBuilder) -> list[View]:
+    """Equal blocks one after the other; where one fails, the interpreter runs its nodes as they were."""
+    (initial, stacks, captured), body = op.split(node.inputs), node.regions[0]
+    states, rows, copies = op.split(body.arguments)
+    types = [memory_type(state, k) for state in states]
+    inner = {a: env[v] for a, v in zip(copies, captured, strict=True) if v is not None}
+    pairs = zip(states, types, initial, strict=True)
+    storages = [_carried_storage(s, t, env[v], inner, k) for s, t, v in pairs if v is not None]
+    i = k.variable(INT64, "block", once=False)
+    for row, stack in zip(rows, stacks, strict=True):
+        buffer = None if stack is None else env[stack].buffer
+        assert buffer is not None, "constants of several blocks lie in memory"
+        inner[row] = k.view_of(buffer, lengths_of(memory_type(row, k)), (i,))
+    k.assign(i, k.const(0))
+    loop = While([], k.compare("lt", i, k.const(op.count)))
+    with k.into(loop.body):
+        results = lower_region(body, inner, k)
+        require_same_shapes(results, types, storages, op.carried, k)
+        commit_iteration(results, storages, (), k)
+        k.assign(i, k.add(i, k.const(1)))
+    k.block.append(loop)
+    return [carried_view(storage, t, k) for t, storage in zip(types, storages, strict=True)]
 
 
 def _carried_storage(

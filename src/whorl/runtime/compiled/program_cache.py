@@ -308,6 +308,7 @@ class ProgramCache:
             lengths=lengths,
             takes_objects=True,
             most_iterations=self.most_iterations,
+            joins_blocks=True,
         )
 
     @collector_paused()
