@@ -27,7 +27,7 @@ def interpreted(graph: GraphProgram, feeds: dict[str, np.ndarray]) -> list[np.nd
     """What a program of outputs with known shapes gives by the interpreter of programs."""
     values = list(feeds.values())
     outputs = [np.empty(t.shape, t.dtype) for t in graph.outputs]
-    arrays = [*(values[n].copy() for n in graph.inputs), *graph.constants, *outputs]
+    arrays = [*(values[n].copy() for n in graph.inputs), *graph.arrays, *outputs]
     outcome = interpret(graph.program, [], arrays)
     assert outcome.status == 0
     return outcome.arrays[len(arrays) - len(outputs) :]

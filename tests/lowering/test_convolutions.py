@@ -70,7 +70,7 @@ def run(model: Model, *values: Value) -> GraphProgram:
     expected = model.results(*values)
     graph = lower_graph(model.region, [Known(TensorType(x.dtype, x.shape)) for x in model.passed])
     verify_program(graph.program)
-    arrays = [*(model.passed[n] for n in graph.inputs), *graph.constants, *(np.zeros_like(e) for e in expected)]
+    arrays = [*(model.passed[n] for n in graph.inputs), *graph.arrays, *(np.zeros_like(e) for e in expected)]
     outcome = interpret(graph.program, [], [np.array(x, order="C") for x in arrays])
     assert outcome.status == 0
     for actual, required in zip(outcome.arrays[-len(expected) :], expected, strict=True):

@@ -9,7 +9,8 @@ from lowering.graphs import check, lowered
 from whorl.ir.parse import parse_module
 from whorl.ir.types import Known, TensorType
 from whorl.lowering.expressions import Unsupported
-from whorl.lowering.graphs import Folded, lower_graph
+from whorl.lowering.folding import Folded
+from whorl.lowering.graphs import lower_graph
 from whorl.runtime.session import Session
 
 CHAIN = """
@@ -60,7 +61,7 @@ def test_straight_line_equals_the_interpreter(rows):
 
 def test_single_elements_are_numbers_and_other_constants_lie_in_memory():
     graph = lowered(CHAIN, {"x": np.zeros((2, 8), np.float32), "s": np.array(0.5, np.float32)})
-    assert [c.shape for c in graph.constants] == [(8,)]
+    assert [c.shape for c in graph.arrays] == [(8,)]
 
 
 @pytest.mark.parametrize("go", [True, False])
@@ -127,7 +128,7 @@ def test_matrix_of_a_branch_is_laid_out_before_all_runs():
     x = np.linspace(-1, 1, 3 * 64, dtype=np.float32).reshape(3, 64)
     graph = lowered(IN_BRANCH, {"c": np.array(True), "x": x})
     assert "exp" not in str(graph.program)
-    assert max(math.prod(array.shape) for array in graph.constants) >= 64 * 64
+    assert max(math.prod(array.shape) for array in graph.arrays) >= 64 * 64
     for taken in (True, False):
         check(IN_BRANCH, {"c": np.array(taken), "x": x})
 
@@ -169,7 +170,7 @@ def test_matrix_that_a_loop_reads_in_panels_alone_is_laid_out_before_all_runs():
     """
     graph = lowered(text, {"n": np.array(3), "x": np.ones((2, 64), np.float32)})
     assert not any(b.shape == (64, 64) for b in graph.program.scratch)
-    assert max(math.prod(array.shape) for array in graph.constants) >= 64 * 64
+    assert max(math.prod(array.shape) for array in graph.arrays) >= 64 * 64
 
 
 def test_node_that_no_one_reads_is_left_out():

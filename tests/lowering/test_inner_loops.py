@@ -52,7 +52,7 @@ def test_filters_of_inner_loops_and_branches_are_laid_out_before() -> None:
     region = whorl.load(model).main
     facts = [Known(TensorType(feeds[a.name].dtype, feeds[a.name].shape)) for a in region.arguments]
     graph = lower_graph(region, facts)
-    filters = [array for array in graph.constants if array.shape == (1, 4 * 4 * 9)]
+    filters = [array for array in graph.arrays if array.shape == (1, 4 * 4 * 9)]
     assert len(filters) == 3
     assert not graph.program.calls
 

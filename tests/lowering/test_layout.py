@@ -160,7 +160,7 @@ def test_matrix_of_a_branch_is_laid_out_before_the_program() -> None:
     }"""
     module = loaded(text)
     graph = program_of(module)
-    assert [array.ndim for array in graph.constants].count(3) == 2
+    assert [array.ndim for array in graph.arrays].count(3) == 2
     check(module, graph)
 
 
@@ -178,5 +178,5 @@ def test_matrix_converted_from_a_narrow_type_remains_narrow_in_panels() -> None:
     }"""
     module = loaded(text)
     graph = program_of(module)
-    assert [array.dtype.name for array in graph.constants if array.ndim == 3] == ["float16"]
+    assert [array.dtype.name for array in graph.arrays if array.ndim == 3] == ["float16"]
     check(module, graph)

@@ -118,7 +118,7 @@ def by_graph(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None
     verify_program(graph.program)
     values = list(feeds.values())
     outputs = [np.empty(t.shape, t.dtype) for t in graph.outputs]
-    arrays = [*(values[n].copy() for n in graph.inputs), *graph.constants, *outputs]
+    arrays = [*(values[n].copy() for n in graph.inputs), *graph.arrays, *outputs]
     outcome = interpret(graph.program, [], arrays)
     return None if outcome.status else outcome.arrays[len(arrays) - len(outputs) :]
 

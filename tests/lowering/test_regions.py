@@ -86,7 +86,7 @@ def test_branch_that_is_not_taken_does_not_fail():
     feeds = {"c": np.array(True), "x": np.zeros(3, np.float32), "y": np.ones(3, np.float32), "z": np.array(0, np.int32)}
     text = CHOICE.format(one="", t="float32[3]")
     graph = check(text, feeds)
-    arrays = [feeds[list(feeds)[n]] for n in graph.inputs] + [*graph.constants]
+    arrays = [feeds[list(feeds)[n]] for n in graph.inputs] + [*graph.arrays]
     outputs = [np.empty(t.shape, t.dtype) for t in graph.outputs]
     (where,) = (n for n, array in enumerate(arrays) if array is feeds["c"])
     arrays[where] = np.array(False)

@@ -14,7 +14,8 @@ from runtime.native_sessions import both, launches, session
 import whorl
 from whorl.kernel.program import While
 from whorl.kernel.walk import all_statements
-from whorl.lowering.graphs import Folded, lower_graph
+from whorl.lowering.folding import Folded
+from whorl.lowering.graphs import lower_graph
 
 BLOCKS, WIDTH = 12, 6
 BLOCK = """
@@ -192,5 +193,5 @@ def test_programs_of_other_lengths_share_the_stacked_weights():
         lower_graph(region, region.arguments, folded, takes_lengths=True, lengths=lengths, joins_blocks=True)
         for lengths in ({"batch": 3}, {"batch": 4})
     ]
-    stacks = [[x for x in graph.constants if x.ndim and x.shape[0] == BLOCKS] for graph in graphs]
+    stacks = [[x for x in graph.arrays if x.ndim and x.shape[0] == BLOCKS] for graph in graphs]
     assert len(stacks[0]) == 4 and all(a is b for a, b in zip(*stacks, strict=True))

@@ -26,6 +26,10 @@ class LazyArray(Protocol):
     def numpy(self) -> np.ndarray: ...
 
 
+FixedArray = np.ndarray | LazyArray
+"""Elements that are the same in every run."""
+
+
 class MissingArray(Struct, frozen=True):
     """A tensor whose elements cannot be read, for those who look at types alone; `numpy()` raises the reason."""
 

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from msgspec.structs import replace
 
+from whorl.ir.constants import FixedArray, as_array
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Op
@@ -21,6 +22,7 @@ from whorl.ir.types import TensorType, lengths_of
 from whorl.kernel.program import RunOp, Statement, Take
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, used_by
+from whorl.lowering.deferred import DeferredArray
 from whorl.lowering.graph_program import MOST_ELEMENTS
 from whorl.lowering.run_lengths import RunLengths
 from whorl.lowering.statements import LENGTHS
@@ -46,7 +48,7 @@ class KernelBuilder(RunLengths):
         self.most_iterations = most_iterations
         self.fixed: set[Buffer] = set()
         self.calls: list[RunOp] = []
-        self.constants: dict[Buffer, np.ndarray] = {}
+        self.constants: dict[Buffer, FixedArray] = {}
         self.owners: dict[Buffer, Any] = {}
         self.may_reuse: set[Buffer] = set()
         self.may_append: Buffer | None = None
@@ -170,10 +172,10 @@ class KernelBuilder(RunLengths):
         """The buffer whose memory this one has taken over."""
         return self._memory.get(buffer, buffer)
 
-    def constant(self, array: np.ndarray, type: TensorType, known: np.ndarray | None = None) -> View:
+    def constant(self, array: FixedArray, type: TensorType, known: np.ndarray | None = None) -> View:
         """A tensor whose contents are the same in every run, in memory that the caller gives."""
         buffer = Buffer(f"k{next(self._numbers)}", type.dtype, tuple(array.shape))
-        self.constants[buffer] = np.ascontiguousarray(array)
+        self.constants[buffer] = array if isinstance(array, DeferredArray) else np.ascontiguousarray(as_array(array))
         self.fixed.add(buffer)
         return View(type.dtype, tuple(array.shape), self.view_of(buffer).at, 1, buffer, known)
 

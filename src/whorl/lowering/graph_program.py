@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from whorl.ir import dims
+from whorl.ir.constants import FixedArray, as_array
 from whorl.ir.dims import Dim
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import TensorType
@@ -50,7 +51,7 @@ class GraphProgram(Struct, frozen=True):
 
     program: Program
     inputs: tuple[int, ...]
-    constants: tuple[np.ndarray, ...]
+    constants: tuple[FixedArray, ...]
     outputs: tuple[TensorType, ...]
     arena: Arena
     may_fail: bool
@@ -64,6 +65,11 @@ class GraphProgram(Struct, frozen=True):
     decisions: tuple[tuple[Dim, bool], ...] = ()
     strings: Strings | None = None
     maps: tuple[tuple[int, Keys], ...] = ()
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, ...]:
+        """The constants; those that are deferred are computed now."""
+        return tuple(map(as_array, self.constants))
 
     def fits(self, lengths: Mapping[str, int]) -> bool:
         """Whether the program is made for runs where names are these lengths."""

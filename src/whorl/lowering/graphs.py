@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from whorl.errors import RunError
 from whorl.ir import dims
-from whorl.ir.constants import Constant, as_array
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import INT64, STRING
-from whorl.ir.graph import Node, Op, Region, Value, as_values
+from whorl.ir.dtypes import INT64
+from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import Inference, names_in_type
 from whorl.ir.native.expressions import Buffer, Var
 from whorl.ir.native.view import View
@@ -27,70 +23,21 @@ from whorl.lowering.arena import plan_arena, swapped_pairs, used_buffers
 from whorl.lowering.branches import simplify_branches
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.continuations import Continuations
-from whorl.lowering.convolutions import FilterBlocks
 from whorl.lowering.expressions import TooLong, Unsupported, contained
+from whorl.lowering.folding import Folded, fold_nodes
 from whorl.lowering.graph_program import GraphProgram, Grown
 from whorl.lowering.ill_typed import set_aside
 from whorl.lowering.layout import prepare
 from whorl.lowering.maps import open_maps
-from whorl.lowering.native_types import is_fixed, native_type, sizes
-from whorl.lowering.products import InPanels
+from whorl.lowering.native_types import native_type
 from whorl.lowering.regions import lower_region
 from whorl.lowering.rerolling import reroll
 from whorl.lowering.sequences import open_results, read_parts, type_empty_sequences
 from whorl.lowering.storage import Target, element_type, fill_all, memory_shape, memory_type
 from whorl.lowering.strings import number_strings
 from whorl.lowering.tables import open_ragged
-from whorl.ops.control.flow import first_captured
 from whorl.passes.dce import drop_captures, remove_unused_nodes
 from whorl.phases import Phase, in_phase
-
-FOLDED_GROWTH = 1 << 16
-"""Bytes by which a node on constants may make more than it reads and still run once, before the program."""
-
-
-class Folded(Struct):
-    """What nodes on constants gave, stored so that programs of one model share it."""
-
-    results: dict[Hashable, tuple[tuple[object, ...], tuple[np.ndarray, ...]]] = field(
-        default_factory=dict[Hashable, tuple[tuple[object, ...], tuple[np.ndarray, ...]]]
-    )
-
-    stacks: dict[tuple[int, ...], tuple[tuple[np.ndarray, ...], np.ndarray]] = field(
-        default_factory=dict[tuple[int, ...], tuple[tuple[np.ndarray, ...], np.ndarray]]
-    )
-
-    def run(self, node: Node, inputs: Sequence[np.ndarray]) -> tuple[np.ndarray, ...]:
-        """The results of a pure node, computed once for the very same arrays."""
-        key = (_identity(node.op), *map(id, inputs))
-        if key not in self.results:
-            with np.errstate(all="ignore"):
-                values = as_values(node.op.run(*inputs))
-            self.results[key] = (node.op, *inputs), values
-        return self.results[key][1]
-
-    def stack(self, arrays: Sequence[np.ndarray]) -> np.ndarray:
-        """The arrays side by side, made once for the very same ones; what nodes gave becomes a part of it."""
-        key = tuple(map(id, arrays))
-        if key not in self.stacks:
-            stack = np.stack(arrays)
-            rows = {id(array): row for array, row in zip(arrays, stack, strict=True)}
-            made = {id(value) for _, values in self.results.values() for value in values}.intersection(rows)
-            for name, (source, values) in self.results.items():
-                self.results[name] = source, tuple(rows[id(v)] if id(v) in made else v for v in values)
-            parts = tuple(rows[id(array)] if id(array) in made else array for array in arrays)
-            key = tuple(map(id, parts))
-            self.stacks[key] = parts, stack
-        return self.stacks[key][1]
-
-
-def _identity(op: Op) -> Op | int:
-    """What ops that mean the same have in common; the object itself where fields cannot be compared."""
-    try:
-        hash(op)
-    except TypeError:
-        return id(op)
-    return op
 
 
 @in_phase(Phase.LOWER)
@@ -155,7 +102,7 @@ def _lower_copy(
             prepare(special, ())
             _drop_captures(special)
             remove_unused_nodes(special)
-            _fold(special, folded)
+            fold_nodes(special, folded)
             remove_unused_nodes(special)
             if options.joins_blocks and reroll(special, folded.stack):
                 try:
@@ -210,70 +157,6 @@ def _drop_captures(region: Region) -> None:
             _drop_captures(inner)
         if node.regions:
             drop_captures(node)
-
-
-def _fold(region: Region, folded: Folded, captured: Mapping[Value, np.ndarray] | None = None) -> None:
-    """Put Constant nodes in the place of those that give the same in every run, also inside of branches and bodies.
-
-    `captured` are arguments that are the same in every run.
-    """
-    fixed: dict[Value, np.ndarray] = dict(captured or {})
-    laid_out = _read_for_panels(region)
-    for position, node in enumerate(region.nodes):
-        if isinstance(node.op, Constant):
-            fixed[node.outputs[0]] = as_array(node.op.value)
-            continue
-        for inner in node.regions:
-            outer = node.inputs[first_captured(node) :]
-            pairs = zip(inner.arguments[len(inner.arguments) - len(outer) :], outer, strict=True)
-            _fold(inner, folded, {argument: fixed[v] for argument, v in pairs if v in fixed})
-        inputs = [fixed[v] for v in node.inputs if v in fixed]
-        if not node.op.pure or node.regions or len(inputs) < len(node.inputs):
-            continue
-        if node not in laid_out and not _is_small(node, inputs):
-            continue
-        try:
-            values = folded.run(node, inputs)
-        except (RunError, ValueError, ArithmeticError, IndexError, TypeError):
-            continue
-        if len(values) == len(node.outputs) == 1:
-            fixed[node.outputs[0]] = values[0]
-            region.nodes[position] = _replace_by_constant(node, values[0])
-
-
-def _read_for_panels(region: Region) -> set[Node]:
-    """Nodes whose results nobody reads but to lay a matrix out, which the program then reads in their place."""
-    result: set[Node] = set()
-    read: set[Value | None] = set(region.results)
-    for node in reversed(region.nodes):
-        is_fixed_size = all(isinstance(v.type, TensorType) and is_fixed(v.type) for v in node.outputs)
-        if isinstance(node.op, InPanels) or (is_fixed_size and not read.intersection(node.outputs)):
-            result.add(node)
-        else:
-            read.update(node.inputs)
-    return result
-
-
-def _is_small(node: Node, inputs: Sequence[np.ndarray]) -> bool:
-    """Whether the results take about as much memory as what they are made of."""
-    made = 0
-    for value in node.outputs:
-        type = value.type
-        if not isinstance(type, TensorType) or type.dtype == STRING or not is_fixed(type):
-            return False
-        made += math.prod(sizes(type)) * type.dtype.itemsize
-    return (
-        isinstance(node.op, InPanels | FilterBlocks)
-        or made <= max((x.nbytes for x in inputs), default=0) + FOLDED_GROWTH
-    )
-
-
-def _replace_by_constant(node: Node, value: np.ndarray) -> Node:
-    constant = Node(Constant(value), [], (), node.name)
-    constant.outputs = node.outputs
-    for output in constant.outputs:
-        output.owner = constant
-    return constant
 
 
 def _lower(region: Region, counts: dict[Value, Dim], options: _Options) -> GraphProgram:

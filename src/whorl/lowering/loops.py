@@ -10,6 +10,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whorl.ir import dims
+from whorl.ir.constants import as_array
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Value
 from whorl.ir.infer import names_of
@@ -123,7 +124,7 @@ class _LoopLowering(Struct):
         each = zip(lengths, carried, after, strict=False)
         steps = [{axis: _step(t, v.type, axis) for axis in result} for result, t, v in each]
         steps += [dict.fromkeys(result) for result in lengths[op.carried :]]
-        constants = list(k.constants.values())
+        constants = list(map(as_array, k.constants.values()))
         return LoopProgram(program, carried, steps, collected, list(self.memory), constants, free, k.may_fail)
 
     def _operand_dims(self, value: Value) -> set[str]:

@@ -8,13 +8,13 @@ materialised before.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-import numpy as np
 from msgspec.structs import replace
 
 from whorl.ir import dims
-from whorl.ir.constants import Constant, as_array
+from whorl.ir.constants import Constant, FixedArray, as_array
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.infer import region_title
@@ -157,7 +157,7 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
     """The views of a node's outputs; nested loops and branches write statements first."""
     match node.op:
         case Constant():
-            return [_constant(as_array(node.op.value), node.outputs[0], k)]
+            return [_constant(node.op.value, node.outputs[0], k)]
         case Loop():
             return _lower_inner(node, node.op, env, k)
         case Repeat():
@@ -200,11 +200,11 @@ def _native_form(
     return views
 
 
-def _constant(array: np.ndarray, value: Value, k: KernelBuilder) -> View:
+def _constant(array: FixedArray, value: Value, k: KernelBuilder) -> View:
     type = fixed_type(value.type, f"constant {value.name!r}")
-    if array.size != 1:
+    if math.prod(array.shape) != 1:
         return k.constant(array, type, value.known)
-    return k.scalar(k.const(array.reshape(-1)[0].item(), type.dtype), sizes(type), value.known)
+    return k.scalar(k.const(as_array(array).reshape(-1)[0].item(), type.dtype), sizes(type), value.known)
 
 
 def _lower_if(

@@ -6,15 +6,15 @@ reads its row; what a block gives to the next is carried. Thirty blocks then tak
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import ClassVar, TypeVar
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whorl.ir.constants import Constant, as_array
+from whorl.ir.constants import Constant, FixedArray, as_array
 from whorl.ir.dtypes import STRING, is_float
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.guards import is_array
@@ -30,7 +30,7 @@ _PERIODS, _CUTS = 3, 3
 _SMALL = 64
 """Elements of a constant that is compared with others."""
 T = TypeVar("T")
-Stacking = Callable[[Sequence[np.ndarray]], np.ndarray]
+Stacking = Callable[[Sequence[FixedArray]], FixedArray]
 
 
 class Repeat(Op, frozen=True):
@@ -151,12 +151,12 @@ class _Plan(Struct, frozen=True):
     count: int
     operands: dict[tuple[int, int], Hashable]
     carried: dict[tuple[int, int], Value]
-    stacked: dict[tuple[Value | None, ...], tuple[np.ndarray, ...]]
+    stacked: dict[tuple[Value | None, ...], tuple[FixedArray, ...]]
     captured: dict[Value, None]
 
     @property
     def bytes(self) -> int:
-        return sum(x.nbytes for arrays in self.stacked.values() for x in arrays)
+        return sum(_size(x) * x.dtype.itemsize for arrays in self.stacked.values() for x in arrays)
 
 
 class _Graph:
@@ -233,22 +233,28 @@ def _are_equal(column: Sequence[Value | None]) -> bool:
     """Whether small constants are the same."""
     arrays = _constants(column)
     first = arrays[0] if arrays else None
-    return first is not None and first.size <= _SMALL and len({_attribute(x) for x in arrays}) == 1
+    return first is not None and _size(first) <= _SMALL and len({_attribute(as_array(x)) for x in arrays}) == 1
 
 
-def _stackable(column: Sequence[Value | None]) -> tuple[np.ndarray, ...]:
+def _stackable(column: Sequence[Value | None]) -> tuple[FixedArray, ...]:
     """Constants of one type that may lie side by side; of few integers, which may be lengths and axes, none."""
     arrays = _constants(column)
     alike = len({(x.dtype, x.shape) for x in arrays}) == 1
-    return arrays if alike and (is_float(arrays[0].dtype) or arrays[0].size > _SMALL) and arrays[0].size else ()
+    if not alike or not (size := _size(arrays[0])):
+        return ()
+    return arrays if is_float(arrays[0].dtype) or size > _SMALL else ()
 
 
-def _constants(column: Sequence[Value | None]) -> tuple[np.ndarray, ...]:
+def _size(value: FixedArray) -> int:
+    return math.prod(value.shape)
+
+
+def _constants(column: Sequence[Value | None]) -> tuple[FixedArray, ...]:
     owners = [value.owner for value in column if value is not None]
     ops = [node.op for node in owners if isinstance(node, Node)]
     if len(ops) < len(column) or not all(isinstance(op, Constant) for op in ops):
         return ()
-    return tuple(as_array(op.value) for op in ops if isinstance(op, Constant) and op.value.dtype != STRING)
+    return tuple(op.value for op in ops if isinstance(op, Constant) and op.value.dtype != STRING)
 
 
 # ---- the loop --------------------------------------------------------------------------------------------------
@@ -281,8 +287,8 @@ def _argument(body: Region, value: Value) -> Value:
     return body.add_argument(value.name, value.type)
 
 
-def _stack(arrays: Sequence[np.ndarray], stack: Stacking) -> Node:
+def _stack(arrays: Sequence[FixedArray], stack: Stacking) -> Node:
     array = stack(arrays)
     node = Node(Constant(array), [], (), "weights")
-    node.outputs = [Value("weights", TensorType(array.dtype, array.shape), node, 0)]
+    node.outputs = [Value("weights", TensorType(array.dtype, tuple(array.shape)), node, 0)]
     return node

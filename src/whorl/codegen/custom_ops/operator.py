@@ -29,7 +29,7 @@ def operator_modules(programs: Sequence[Library], title: str, machine: Machine) 
 
 def _program_module(library: Library, title: str, machine: Machine, linkage: str) -> Module:
     module, failures = emit_numbered(library.graph.program, machine)
-    add_constants(module, library.graph.constants)
+    add_constants(module, library.graph.arrays)
     define_run(module, library, max((len(f.iterations) for f in failures), default=0), "internal")
     define_program(module, library, title, failures, linkage or "internal")
     return module

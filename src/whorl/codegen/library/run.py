@@ -129,7 +129,7 @@ class _Cells:
         zero = f.index(0)
         values: list[Value] = [*lengths, *[zero] * (len(program.scalars) - len(lengths))]
         values += (_load_entry(f, "inputs", number) for number in graph.inputs)
-        values += (_constant_address(f, number, array) for number, array in enumerate(graph.constants))
+        values += (_constant_address(f, number, array) for number, array in enumerate(graph.arrays))
         values += (_load_entry(f, "outputs", n) for n in range(len(graph.outputs)) if n not in graph.grown)
         scratch = None if memory is None else _align(f, memory)
         for buffer, offset in zip(program.scratch, offsets, strict=True):

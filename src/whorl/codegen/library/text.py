@@ -28,7 +28,7 @@ def library_module(library: Library, machine: Machine, is_dll: bool = False) -> 
     module, failures = emit_numbered(library.graph.program, machine)
     texts = dict(COMMON_MESSAGES) | {n: failure_text(f) for n, f in enumerate(failures, FIRST_FAILURE)}
     depth = max((len(f.iterations) for f in failures), default=0)
-    add_constants(module, library.graph.constants)
+    add_constants(module, library.graph.arrays)
     module.add_text(_TENSOR, f"{_TENSOR} = type {{ ptr, ptr, ptr, i64, i32, i32 }}")
     define_run(module, library, depth, linkage)
     for kind, ports in (("input", library.inputs), ("output", library.outputs)):
@@ -83,7 +83,7 @@ def _mark(number: int) -> bytes:
 def fill_constants(code: bytes, library: Library) -> bytearray:
     """An object file with the large constants after their marks: as text they would take LLVM long."""
     filled = bytearray(code)
-    for number, array in enumerate(library.graph.constants):
+    for number, array in enumerate(library.graph.arrays):
         if array.nbytes > LARGE:
             start = filled.index(_mark(number)) + ALIGNMENT
             filled[start : start + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8).data

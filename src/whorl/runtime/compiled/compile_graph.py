@@ -46,4 +46,4 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None) -> La
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         add_arrays_entry(module, filled, offset)
     code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION)
-    return Launch(graph, code, offset is not None, asks, seconds)
+    return Launch(replace(graph, constants=graph.arrays), code, offset is not None, asks, seconds)

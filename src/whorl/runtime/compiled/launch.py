@@ -217,7 +217,7 @@ class RunMemory:
         self.bound: BoundLaunch | None = None
         self.arena = np.empty(0, BYTES)
         inputs, outputs = [0] * len(graph.inputs), [0] * len(launch.outputs)
-        cells = [*[0] * len(program.scalars), *inputs, *map(address, graph.constants), *outputs]
+        cells = [*[0] * len(program.scalars), *inputs, *map(address, graph.arrays), *outputs]
         self.scratch_cell = len(cells)
         cells += [0] * len(program.scratch)
         self.callback_cell = len(cells)
@@ -249,7 +249,7 @@ class RunMemory:
             self.callbacks = import_whole("whorl.runtime.compiled.callbacks")
             self.efforts = self.callbacks.efforts_of(program)
             constants = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
-            self.constants = dict(zip(constants, graph.constants, strict=True))
+            self.constants = dict(zip(constants, graph.arrays, strict=True))
 
     def bind(self, bound: BoundLaunch) -> None:
         """Take the lengths of a run, and scratch memory for them; raises MemoryError where there is none."""

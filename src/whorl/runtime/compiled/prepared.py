@@ -227,13 +227,13 @@ def _array(data: memoryview, dtype: np.dtype, shape: tuple[int, ...], offset: in
 def _program_parts(launch: Launch) -> list[bytes | memoryview]:
     """A program as an entry; nothing for one that is too large, or runs ops that have no native form."""
     graph = launch.graph
-    if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in graph.constants) > LARGEST:
+    if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in graph.arrays) > LARGEST:
         return []
     program = graph.program
     body = skeleton(program.body, len(program.body) > FEW_STATEMENTS)
     bare = replace(graph, constants=(), program=Program(program.scalars, program.buffers, program.scratch, body))
     layouts, size = list[tuple[np.dtype, tuple[int, ...], int]](), 0
-    for array in graph.constants:
+    for array in graph.arrays:
         layouts.append((array.dtype, array.shape, size))
         size += _aligned(array.nbytes)
     code = launch.code
@@ -242,7 +242,7 @@ def _program_parts(launch: Launch) -> list[bytes | memoryview]:
     if header is None:
         return []
     parts: list[bytes | memoryview] = [len(header).to_bytes(_SIZE, "little"), header, _padding(_SIZE + len(header))]
-    for array in graph.constants:
+    for array in graph.arrays:
         parts += [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, _padding(array.nbytes)]
     return parts
 
