@@ -32,7 +32,7 @@ def test_equal_ops_on_the_same_array_run_once():
     np.testing.assert_array_equal(as_array(first), -MATRIX)
 
 
-def test_matrix_is_laid_out_when_its_panels_are_asked_for():
+def test_matrix_is_laid_out_when_its_panels_are_read():
     (panels,) = Folded().run(node(InPanels(16), (1, 2, 16)), [MATRIX])
     assert isinstance(panels, DeferredArray) and panels.shape == (1, 2, 16)
     np.testing.assert_array_equal(panels.numpy()[0], MATRIX)

@@ -159,6 +159,24 @@ PROGRAMS = {
             z = Constant <value = int64[1] {0}> () m = Add(i, one) r = Slice(x, z, m) u = SequenceInsert(t, r)
         }>
     }""",
+    "decided_by_its_own_elements": """(int64 n, int64 first, float[a, 3] x) => (float[b, 3] y, int64[c] rows) {
+        e = SequenceEmpty () one = Constant <value = int64[1] {0}> ()
+        last, t, rows = Loop (n, "", first, e) <body = b (int64 i, bool go, int64 p, seq(float[]) s)
+          => (bool on, int64 q, seq(float[]) u, int64 shown) {
+            on = Identity(go) r = Gather(x, p) row = Unsqueeze(r, one) u = SequenceInsert(s, row)
+            all = ConcatFromSequence <axis = 0> (u) sums = ReduceSum <keepdims = 0> (all, one)
+            best = ArgMin <axis = 0, keepdims = 0> (sums) q = Identity(best) shown = Identity(best)
+        }>
+        y = ConcatFromSequence <axis = 0> (t)
+    }""",
+    "twice_as_long_each_time": """(int64 n, float[2] x) => (float[m] y, int64 count) {
+        e = SequenceEmpty ()
+        last, t = Loop (n, "", x, e) <body = b (int64 i, bool go, float[a] h, seq(float[]) s)
+          => (bool on, float[d] next, seq(float[]) u) {
+            on = Identity(go) u = SequenceInsert(s, h) next = Concat <axis = 0> (h, h)
+        }>
+        y = ConcatFromSequence <axis = 0> (t) count = SequenceLength(t)
+    }""",
     "input": """(int64 p, seq(float[a, 3]) s) => (float[a, 3] y, int64 k, seq(float[a, 3]) t) {
         y = SequenceAt(s, p) k = SequenceLength(s) t = SequenceInsert(s, y)
     }""",
@@ -209,6 +227,8 @@ FEEDS: dict[str, list[dict[str, Any]]] = {
     "of_any_length_exchanged": [{"n": n, "x": _x(2), "z": -_x(3)} for n in (0, 1, 2, 5)],
     "of_any_length_in_loops_in_loops": [{"n": n, "x": _x(6)} for n in (1, 2, 5)],
     "of_any_length_and_dropped": [{"n": n, "x": _x(4)} for n in (0, 1, 4)],
+    "decided_by_its_own_elements": [{"n": n, "first": p, "x": -_x(6)} for n, p in ((1, 0), (5, 4), (3, -1))],
+    "twice_as_long_each_time": [{"n": n, "x": np.ones(2, np.float32)} for n in (1, 3, 6, 2)],
     "input": [{"p": p, "s": [_x(n) + k for k in range(m)]} for p, n, m in ((0, 1, 1), (3, 2, 4), (-4, 5, 4))],
 }
 REFUSED: dict[str, list[dict[str, Any]]] = {
@@ -232,6 +252,7 @@ REFUSED: dict[str, list[dict[str, Any]]] = {
     "of_any_length_stacked": [{"sizes": np.array(s), "x": _x(sum(s))} for s in ((1, 2), ())],
     "parts_mapped": [{"size": size, "x": _x(5)} for size in (0, -1)],
     "of_any_length_in_branches": [{"n": 2, "p": p, "x": _x(6), "c": c} for p, c in ((3, True), (-4, True), (2, False))],
+    "decided_by_its_own_elements": [{"n": 0, "first": 0, "x": _x(6)}, {"n": 2, "first": 6, "x": _x(6)}],
     "input": [{"p": 1, "s": [_x(2)]}],
 }
 

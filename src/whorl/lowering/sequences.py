@@ -7,6 +7,7 @@ read where the tensor lies, so parts may differ in length.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
@@ -15,11 +16,12 @@ import numpy as np
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Op, Region, Value
-from whorl.ir.infer import names_in_type, names_of
+from whorl.ir.infer import Inference, names_in_type, names_of
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import AnyShape, Fact, SequenceType, TensorType, tensor
+from whorl.ir.walk import clone_region
 from whorl.lowering.graph_program import RAGGED, ROWS, sequence_of
 from whorl.ops.control.flow import If, Loop, first_captured
 from whorl.ops.core.base import length_of
@@ -78,8 +80,9 @@ def type_empty_sequences(region: Region) -> bool:
         for inner in node.regions:
             changed |= type_empty_sequences(inner)
         if isinstance(node.op, SequenceEmpty):
-            types = (type for type in _inserted(node.outputs[0], region) if names_in_type(type) <= visible)
-            element = next(types, None)
+            sequence = node.outputs[0]
+            types = itertools.chain(_inserted(sequence, region), _inserted_at_first(sequence, region, visible))
+            element = next((type for type in types if names_in_type(type) <= visible), None)
             if element is not None:
                 node.op, changed = EmptyRows(element), True
     return changed
@@ -103,6 +106,32 @@ def _inserted(sequence: Value, region: Region) -> Iterator[TensorType]:
                             yield from _inserted(output, region)
                 case _:
                     pass
+
+
+def _inserted_at_first(sequence: Value, region: Region, visible: set[str]) -> Iterator[TensorType]:
+    """What the first iteration of a loop puts into a sequence that it carries.
+
+    While nobody knows what a sequence holds, nobody knows what a loop carries that follows from its elements, either,
+    and what it puts into the sequence may follow from that: a decoder's keys from its last token, say. Before the first
+    iteration, carried values are of the types that they begin with.
+    """
+    for node in region.nodes:
+        if not isinstance(node.op, Loop) or sequence not in node.op.split(node.inputs)[2]:
+            continue
+        _, _, carried, scanned, captured = node.op.split(node.inputs)
+        body = clone_region(node.regions[0])
+        _, _, states, slices, copies = node.op.split(body.arguments)
+        for argument, value in zip((*states, *copies), (*carried, *captured), strict=True):
+            if value is not None:
+                argument.type, argument.known = value.type, value.known if argument in copies else None
+        for argument, value, how in zip(slices, scanned, node.op.scanned, strict=True):
+            argument.type, argument.known = how.slice_type(tensor(value)), None
+        inference = Inference(visible)
+        inference.depth = 1
+        inference.region(body)
+        for argument, value in zip(states, carried, strict=True):
+            if value is sequence:
+                yield from _inserted(argument, body)
 
 
 def _shaped(value: Value) -> Iterator[TensorType]:
