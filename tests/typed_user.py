@@ -97,7 +97,7 @@ def compile_library(source: whorl.Source, folder: Path) -> list[np.ndarray]:
 
 
 def simulate(path: str) -> dict[str, np.ndarray]:
-    model = whorl.load(path, precision="float32")
+    model = whorl.load(path, precision="float32", integrator="rk4")
     if not isinstance(model, whorl.MdfModel):
         raise TypeError(path)
     first: whorl.Simulation = model.simulate(10, 0.1, record=["N.x"], initial={"N.x": 1.0}, batch=3)

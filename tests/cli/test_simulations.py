@@ -33,6 +33,15 @@ def test_run_writes_records_and_takes_initial_values(whorl, oscillator, tmp_path
         np.testing.assert_array_equal(rows["time"], expected.times)
 
 
+def test_run_takes_the_steps_of_an_integrator(whorl, oscillator, tmp_path):
+    passed = ["--integrator", "rk4", "--output", tmp_path / "rows.npz"]
+    assert whorl("run", oscillator, "--steps", 10, "--dt", 0.5, *passed).code == 0
+    expected = package.load(oscillator, integrator="rk4").simulate(10, 0.5)
+    with np.load(tmp_path / "rows.npz") as rows:
+        np.testing.assert_array_equal(rows["FN.V"], expected["FN.V"])
+    assert not np.array_equal(expected["FN.V"], package.load(oscillator).simulate(10, 0.5)["FN.V"])
+
+
 @pytest.mark.parametrize(
     "option",
     [

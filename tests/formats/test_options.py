@@ -14,6 +14,11 @@ from whorl.formats.options import LoadKeywords, LoadOptions
         ("max_depth", 1.5, "max_depth is 1.5, expected a whole number of 1 or more"),
         ("compat", "ov_cpu", "there is no compat 'ov_cpu'\n  fix: use 'openvino-cpu', or leave it out"),
         ("precision", "float16", "precision is 'float16'\n  fix: use 'float64' or 'float32'"),
+        (
+            "integrator",
+            "midpoint",
+            "there is no integrator 'midpoint'\n  fix: use 'euler', 'rk4', 'exponential' or 'adaptive'",
+        ),
     ],
 )
 def test_value_that_an_option_does_not_have_is_refused(field, value, text):

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from whorl.api.models import load_module
 from whorl.cli.usage import UsageError
-from whorl.formats.options import MAX_DEPTH, Compat, Condition, LoadOptions, Precision, SaveOptions
+from whorl.formats.options import MAX_DEPTH, Compat, Condition, Integrator, LoadOptions, Precision, SaveOptions
 from whorl.formats.registry import FORMATS, Format, format_of, format_to_write, listed
 from whorl.ir.attributes import defaults
 from whorl.ir.graph import Module
@@ -18,7 +18,7 @@ from whorl.runtime.backends import BACKENDS
 from whorl.runtime.limits import Limits, Progress
 
 _, PLUGIN = get_args(Compat)
-LOADING = "condition_when_omitted", "max_depth", "compat", "precision"
+LOADING = "condition_when_omitted", "max_depth", "compat", "precision", "integrator"
 """The fields of `LoadOptions` that `add_model` makes options."""
 
 
@@ -44,6 +44,11 @@ def add_model(parser: argparse.ArgumentParser) -> None:
         choices=get_args(Precision),
         help="what functions of ONNX in an MDF model compute in; onnxruntime has kernels for some, as Conv, in float32 "
         "only (default float64)",
+    )
+    parser.add_argument(
+        "--integrator",
+        choices=get_args(Integrator),
+        help="how parameters of an MDF model with a time derivative go over a time step (default euler)",
     )
 
 

@@ -54,7 +54,10 @@ def simulate(arguments: argparse.Namespace) -> int:
     if arguments.output and not arguments.output.endswith(".npz"):
         raise UsageError(f"--output {arguments.output!r} does not end in .npz")
     file = _load(arguments)
-    model = MdfModel(file.document, precision=file.precision, limits=limits_of(arguments), backend=arguments.backend)
+    limits, backend = limits_of(arguments), arguments.backend
+    model = MdfModel(
+        file.document, precision=file.precision, integrator=file.integrator, limits=limits, backend=backend
+    )
     record = [name for entry in arguments.record for name in entry.split(",")]
     initial = _initial([*arguments.input, *arguments.initial])
     steps, seed = arguments.steps or 0, arguments.seed or 0

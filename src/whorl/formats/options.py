@@ -14,6 +14,7 @@ MAX_DEPTH = 64
 Condition = Literal["specification", "honour"]
 Compat = Literal["", "openvino-cpu"]
 Precision = Literal["float64", "float32"]
+Integrator = Literal["euler", "rk4", "exponential", "adaptive"]
 Weights = str | os.PathLike[str] | bytes | None
 
 
@@ -24,7 +25,8 @@ class LoadOptions(Struct, frozen=True):
     condition input computes, "honour" stops there as onnxruntime and OpenVINO do. `max_depth`: nested graphs and
     function calls allowed. `compat` (OpenVINO IR): "openvino-cpu" imitates OpenVINO's CPU plugin where the
     documentation says otherwise. `weights` (OpenVINO IR): the bytes of the `.bin`, or its path if it is not beside the
-    `.xml`. `precision` (MDF): what functions of ONNX compute in. `needs_weights` (ONNX): a missing weights file is an
+    `.xml`. `precision` (MDF): what functions of ONNX compute in. `integrator` (MDF): how
+    parameters with a time derivative go over a time step. `needs_weights` (ONNX): a missing weights file is an
     error at once, else only where its tensors are read. `memory_map` (ONNX): large tensors stay in the model file,
     which must not change as long as the module lives. Errors: LoadError for a value that an option does not have.
     """
@@ -34,6 +36,7 @@ class LoadOptions(Struct, frozen=True):
     compat: Compat = ""
     weights: Weights = None
     precision: Precision = "float64"
+    integrator: Integrator = "euler"
     needs_weights: bool = True
     memory_map: bool = False
 
@@ -48,6 +51,9 @@ class LoadOptions(Struct, frozen=True):
             raise LoadError(f"there is no compat {self.compat!r}", fix="use 'openvino-cpu', or leave it out")
         if self.precision not in get_args(Precision):
             raise LoadError(f"precision is {self.precision!r}", fix="use 'float64' or 'float32'")
+        if self.integrator not in get_args(Integrator):
+            fix = "use 'euler', 'rk4', 'exponential' or 'adaptive'"
+            raise LoadError(f"there is no integrator {self.integrator!r}", fix=fix)
 
 
 class LoadKeywords(TypedDict, total=False):
@@ -58,6 +64,7 @@ class LoadKeywords(TypedDict, total=False):
     compat: Compat
     weights: Weights
     precision: Precision
+    integrator: Integrator
     needs_weights: bool
     memory_map: bool
 

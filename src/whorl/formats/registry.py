@@ -118,7 +118,7 @@ MDF = Format(
     "whorl.formats.mdf",
     suffixes=(".json", ".yaml", ".yml", ".bson", ".xml"),
     written=(".json", ".yaml", ".yml"),
-    options=frozenset({"precision"}),
+    options=frozenset({"precision", "integrator"}),
     sniff=_is_mdf,
     simulates=True,
 )

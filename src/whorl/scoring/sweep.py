@@ -138,9 +138,10 @@ def _job(model: ModelSource, design: Design, run: _Run, options: LoadOptions | N
 
 
 def _fingerprint(model: ModelSource, source: MdfModel) -> str:
-    if isinstance(model, str | os.PathLike):
-        return hashlib.sha256(Storage(os.fspath(model)).read()).hexdigest()
-    return hashlib.sha256(repr(source.document).encode()).hexdigest()
+    is_path = isinstance(model, str | os.PathLike)
+    digest = hashlib.sha256(Storage(os.fspath(model)).read() if is_path else repr(source.document).encode())
+    digest.update(f"{source.inputs} {source.precision} {source.integrator}".encode())
+    return digest.hexdigest()
 
 
 def _measured(scorer: Scorer, table: Any) -> int:

@@ -15,4 +15,4 @@ from whorl.passes.context import Context
 def load(path: str | os.PathLike[str] | bytes, options: LoadOptions, folding: Context | None) -> MdfModel:
     if not isinstance(path, str | os.PathLike):
         raise LoadError("an MDF model is read from a file", fix="pass its path")
-    return MdfModel(read_mdf(Path(path)), precision=options.precision)
+    return MdfModel(read_mdf(Path(path)), precision=options.precision, integrator=options.integrator)

@@ -21,6 +21,7 @@ from whorl.mdf.engine.engine import Engine, Inputs
 from whorl.mdf.engine.interpret import interpreted
 from whorl.mdf.expressions.syntax import read_number
 from whorl.mdf.functions.operators import Precision
+from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph, Model
 from whorl.mdf.simulation import SavedState, Simulation
 from whorl.mdf.variables import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
@@ -31,8 +32,8 @@ class MdfModel:
     """A model of the ModECI model description format. Its first graph runs.
 
     `inputs` is the version of modeci_mdf whose input ports it has: since 0.4.14 a value is gone once it was read,
-    before that it stays. `precision` "float32" makes functions of ONNX compute as those of modeci_mdf do. `document` is
-    what the file says.
+    before that it stays. `precision` "float32" makes functions of ONNX compute as those of modeci_mdf do. `integrator`
+    is how parameters with a time derivative go over a time step. `document` is what the file says.
     """
 
     def __init__(
@@ -41,12 +42,14 @@ class MdfModel:
         *,
         inputs: Inputs = "0.4.15",
         precision: Precision = "float64",
+        integrator: Integrator = "euler",
         limits: Limits | None = None,
         backend: str | None = None,
     ) -> None:
         self.document = document
         self.inputs: Inputs = inputs
         self.precision: Precision = precision
+        self.integrator: Integrator = integrator
         self._compiler = Compiler(self.graph, limits, backend)
 
     def __repr__(self) -> str:
@@ -58,6 +61,7 @@ class MdfModel:
             "document": self.document,
             "inputs": self.inputs,
             "precision": self.precision,
+            "integrator": self.integrator,
             "limits": compiler.limits,
             "backend": compiler.backend,
         }
@@ -150,7 +154,7 @@ class MdfModel:
             return own
         names = {name: self.cell(name) for name in self.recorded(record)}
         has_dt = self.has_derivatives if has_dt is None else has_dt
-        return module_of(self.graph, names, has_dt, self.inputs == "0.4.13", self.precision)
+        return module_of(self.graph, names, has_dt, self.inputs == "0.4.13", self.precision, self.integrator)
 
     @property
     def has_derivatives(self) -> bool:
@@ -187,6 +191,7 @@ class MdfModel:
             state=state,
             inputs_persist=self.inputs == "0.4.13",
             precision=self.precision,
+            integrator=self.integrator,
         )
 
     def _rows(self, inputs: Mapping[str, Datum]) -> dict[Cell, np.ndarray]:

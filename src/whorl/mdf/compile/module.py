@@ -17,6 +17,7 @@ from whorl.mdf.compile.program import DONE, SEED, SET, STEPS, Output, Program, P
 from whorl.mdf.compile.scope import Scope, as_number, known_shape
 from whorl.mdf.compile.tracer import Tracer, is_stateful
 from whorl.mdf.functions.operators import Precision
+from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph
 from whorl.mdf.variables import INPUT, PARAMETER, Cell, State
 from whorl.ops.elementwise.arithmetic import Max, Sub
@@ -31,6 +32,7 @@ def module_of(
     has_dt: bool = True,
     inputs_persist: bool = False,
     precision: Precision = "float64",
+    integrator: Integrator = "euler",
 ) -> Module:
     """The graph as a module. Inputs: steps, dt, and with the file's values as defaults what a run begins with.
 
@@ -45,6 +47,7 @@ def module_of(
         has_dt=has_dt,
         inputs_persist=inputs_persist,
         precision=precision,
+        integrator=integrator,
     )
     try:
         program = program_of(graph, spec)

@@ -29,6 +29,7 @@ from whorl.mdf.compile.schedule import TracedSchedule
 from whorl.mdf.compile.scope import Scope, Traced, is_same, is_sequence, lengths
 from whorl.mdf.compile.tracer import Tracer
 from whorl.mdf.functions.operators import Precision
+from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import TracedDrawing, draws_numbers
 from whorl.mdf.variables import INPUT, PARAMETER, Cell, State
@@ -59,6 +60,7 @@ class ProgramSpec(Struct, frozen=True):
     batch: int | None = None
     inputs_persist: bool = False
     precision: Precision = "float64"
+    integrator: Integrator = "euler"
     replay: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """The shapes of arrays of numbers that stand for draws."""
     series: Mapping[Cell, tuple[int, ...]] = field(default_factory=dict)
@@ -217,6 +219,7 @@ class _Writer:
             spec.precision,
             self.drawing,
             call,
+            integrator=spec.integrator,
         )
         self.schedule.run(tracer, call)
 

@@ -14,6 +14,7 @@ from whorl.ir.types import TensorType, tensor
 from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
 from whorl.mdf.compile.scope import NotElementwiseError, known_shape
 from whorl.mdf.functions.operators import Precision
+from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
@@ -42,6 +43,7 @@ class Request(Struct, frozen=True):
     state: SavedState = field(default_factory=SavedState)
     inputs_persist: bool = False
     precision: Precision = "float64"
+    integrator: Integrator = "euler"
     series: Mapping[Cell, np.ndarray] = field(default_factory=dict)
     """Rows for unconnected input ports, one in each evaluation while there are any."""
     seed: int = 0
@@ -146,6 +148,7 @@ def spec_of(request: Request) -> ProgramSpec:
         batch=request.batch,
         inputs_persist=request.inputs_persist,
         precision=request.precision,
+        integrator=request.integrator,
         series={cell: rows.shape for cell, rows in request.series.items()},
         replay={draw: array.shape for draw, array in request.replay.items()},
     )
@@ -154,7 +157,7 @@ def spec_of(request: Request) -> ProgramSpec:
 def key_of(spec: ProgramSpec) -> Datum:
     """What tells programs apart."""
     start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in spec.start.items())
-    flags = spec.has_dt, spec.batch, spec.inputs_persist, spec.precision, spec.count
+    flags = spec.has_dt, spec.batch, spec.inputs_persist, spec.precision, spec.integrator, spec.count
     rows = *spec.replay.items(), *spec.series.items()
     return spec.record, tuple(spec.overrides.items()), start, spec.done, flags, rows
 

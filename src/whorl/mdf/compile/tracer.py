@@ -26,6 +26,9 @@ from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import Expression, parse
 from whorl.mdf.functions.operators import Operators, Precision, find_operators, spread_arguments
 from whorl.mdf.functions.standard import STANDARD
+from whorl.mdf.integration.dependencies import Changing, Dependencies
+from whorl.mdf.integration.names import Integrator
+from whorl.mdf.integration.steps import FORMS
 from whorl.mdf.model import Datum, Edge, Graph, InputPort, Node, Parameter
 from whorl.mdf.random.draws import TracedDrawing
 from whorl.mdf.variables import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell, Names, State
@@ -59,6 +62,7 @@ class Tracer(Struct):
     drawing: TracedDrawing | None = None
     call: Datum = 0
     """The number of the evaluation."""
+    integrator: Integrator = "euler"
     part: tuple[str, str] = ("", "")
     """The node and the part that are evaluated."""
     repeats: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -165,9 +169,10 @@ class Tracer(Struct):
             value = self._apply(function.function, function.args, function.value, names, function.id)
             names.set(function.id, value)
             self.state[Cell(node.id, FUNCTION, function.id)] = value
+        after = {} if self.dt is None else self._integrate(node, names)
         for parameter in node.parameters.values():
             self.part = node.id, parameter.id
-            value = self._update(node, parameter, names)
+            value = self._update(node, parameter, names, after.get(parameter.id))
             names.set(parameter.id, value)
             self.state[Cell(node.id, PARAMETER, parameter.id)] = value
         for port in node.output_ports.values():
@@ -196,7 +201,23 @@ class Tracer(Struct):
 
         return look_up
 
-    def _update(self, node: Node, parameter: Parameter, names: Names) -> Datum:
+    def _integrate(self, node: Node, names: Names) -> dict[str, Datum]:
+        """Parameters with a time derivative after a step of all of them together; none by Euler's method."""
+        dependencies = Dependencies(node)
+        if self.integrator == "euler" or not dependencies.states:
+            return {}
+        if self.integrator == "adaptive":
+            raise UnsupportedError("an adaptive step has as many stages as its tolerance needs", fix="use 'rk4'")
+        return FORMS[self.integrator](TracedNode(self, node), dependencies, names, self.dt)
+
+    def compute(self, node: Node, part: Changing, names: Names) -> Datum:
+        """The value of a function or parameter among `names`, which leaves the state as it is."""
+        if not part.is_function:
+            return self._update(node, node.parameters[part.id], names)
+        function = node.functions[part.id]
+        return self._apply(function.function, function.args, function.value, names, part.id)
+
+    def _update(self, node: Node, parameter: Parameter, names: Names, after: Datum = None) -> Datum:
         cell = Cell(node.id, PARAMETER, parameter.id)
         if cell in self.overrides and not is_stateful(parameter):
             value = self.overrides[cell]
@@ -205,7 +226,7 @@ class Tracer(Struct):
         elif parameter.function:
             value = self._apply(parameter.function, parameter.args, parameter.function, names, parameter.id)
         elif parameter.time_derivative is not None:
-            value = self._step(cell, parameter, names)
+            value = self._step(cell, parameter, names) if after is None else after
         else:
             value = self.state[cell]
         for condition in parameter.conditions:
@@ -238,7 +259,7 @@ class Tracer(Struct):
             for arg, default in defaults.items():
                 if arg not in inside and default is not None:
                     inside.set(arg, default)
-            return self._expression(expression, inside)
+            return self.expression(expression, inside)
         if name in SPECIAL:
             return SPECIAL[name](self, inside)
         operators = find_operators(name)
@@ -268,9 +289,9 @@ class Tracer(Struct):
 
     def result(self, text: Datum, names: Names, where: str) -> Datum:
         """What a file's value means: a name, a number, a list, or an expression."""
-        return self._expression(parse(text, where, names), names)
+        return self.expression(parse(text, where, names), names)
 
-    def _expression(self, expression: Expression, names: Names) -> Datum:
+    def expression(self, expression: Expression, names: Names) -> Datum:
         known = {name: names[name] for name in expression.names if name in names}
         if expression.draws:
             return self._drawn(expression, known)
@@ -313,6 +334,24 @@ class Tracer(Struct):
             return np.where(test, x, y)
         condition = self.scope.truth(test)
         return self.scope.traced(self.scope.build.add(Where(), condition, self.scope.floats(x), self.scope.floats(y)))
+
+
+class TracedNode(Struct, frozen=True):
+    """A node as an integrator sees it."""
+
+    tracer: Tracer
+    node: Node
+
+    def compute(self, part: Changing, names: Names) -> Datum:
+        return self.tracer.compute(self.node, part, names)
+
+    def derivative(self, id: str, names: Names) -> Datum:
+        if names[id] is None:
+            raise UnsupportedError(f"parameter {id!r} takes a step before it has a value")
+        return self.tracer.result(self.node.parameters[id].time_derivative, names, id)
+
+    def formula(self, expression: Expression, names: Mapping[str, Datum]) -> Datum:
+        return self.tracer.expression(expression, Names(names))
 
 
 class _Local(Mapping[str, Datum]):

@@ -26,6 +26,7 @@ from whorl.mdf.engine.parts import FAILURES, InputPart, NodePart, OutputPart, Pa
 from whorl.mdf.expressions.arrays import Draw
 from whorl.mdf.functions.named import find_special
 from whorl.mdf.functions.operators import Precision
+from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Edge, Graph
 from whorl.mdf.schedule.predicates import Reading
 from whorl.mdf.schedule.scheduler import MAX_PASSES, Call, Schedule
@@ -75,7 +76,8 @@ class Engine:
     """Evaluates a graph; nodes, ports and parameters are in `nodes`, by their ids.
 
     `inputs` is a version of modeci_mdf, see `Inputs`. `draws` gives random numbers by node and part. `precision`
-    "float32" makes ONNX functions compute as modeci_mdf's do. `limits` are those of one loop in a node.
+    "float32" makes ONNX functions compute as modeci_mdf's do. `limits` are those of one loop in a node. `integrator` is
+    how parameters with a time derivative go over a time step.
     Errors: LoadError for a graph without meaning; RunError with the node, the part and the expression, after which only
     `restore` leads back to a call's beginning.
     """
@@ -88,12 +90,13 @@ class Engine:
         max_passes: int = MAX_PASSES,
         precision: Precision = "float64",
         limits: Limits | None = None,
+        integrator: Integrator = "euler",
     ) -> None:
         self.graph, self.calls = graph, 0
         persists = inputs == "0.4.13"
         calls = Calls(partial(find_special, precision=precision, limits=limits))
         where = f"graph {graph.id!r}"
-        self.nodes = {id: NodePart(node, calls, persists, draws) for id, node in graph.nodes.items()}
+        self.nodes = {id: NodePart(node, calls, persists, draws, integrator) for id, node in graph.nodes.items()}
         self.links: dict[str, list[Link]] = {id: [] for id in graph.nodes}
         for edge in graph.edges.values():
             self.links[edge.receiver].append(self.link(edge))

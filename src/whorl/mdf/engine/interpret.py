@@ -28,7 +28,12 @@ def interpreted(graph: Graph, request: Request, inputs: Inputs, limits: Limits |
 def _run(graph: Graph, request: Request, inputs: Inputs, limits: Limits | None) -> Simulation:
     drawing = Drawing(request.seed, request.replay, request.first_set)
     engine = Engine(
-        with_values(graph, request.overrides), inputs, drawing.draws, precision=request.precision, limits=limits
+        with_values(graph, request.overrides),
+        inputs,
+        drawing.draws,
+        precision=request.precision,
+        limits=limits,
+        integrator=request.integrator,
     )
     before = request.state
     if before.engine is not None:

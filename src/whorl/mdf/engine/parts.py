@@ -11,7 +11,12 @@ from whorl.mdf.bodies import result_index
 from whorl.mdf.engine.calls import Calls, reads
 from whorl.mdf.expressions.arrays import Draw, Evaluator, compile_expression, read_only
 from whorl.mdf.expressions.syntax import Expression, as_number_array, own_value, parse
+from whorl.mdf.integration.adaptive import adaptive
+from whorl.mdf.integration.dependencies import Changing, Dependencies
+from whorl.mdf.integration.names import Integrator
+from whorl.mdf.integration.steps import FORMS
 from whorl.mdf.model import Datum, Function, InputPort, Node, OutputPort, Parameter
+from whorl.mdf.variables import Names
 
 Named = dict[str, Datum]
 FAILURES = (TypeError, ValueError, ArithmeticError, MemoryError)
@@ -101,18 +106,25 @@ class ParameterPart:
             self.value = self.own({**names, self.id: START})
         return self.value
 
-    def update(self, names: Named, dt: float | None) -> Datum:
-        if self.own is not None:
-            value = self.own(names)
-        elif self.function is not None:
-            value = self.function(names)
+    def update(self, names: Named, dt: float | None, after: Datum = None) -> Datum:
+        """The next value; `after` is what an integrator of all parameters of the node made of the present one."""
+        if self.own is not None or self.function is not None:
+            self.value = self.compute(names)
         elif self.derivative is not None:
-            value = self.integrated(names, dt)
+            self.value = self._choose(self.integrated(names, dt) if after is None else after, names)
         else:
-            value = self.value
+            self.value = self._choose(self.value, names)
+        return self.value
+
+    def compute(self, names: Mapping[str, Datum]) -> Datum:
+        """What its text or function gives; the present value stays as it is."""
+        evaluate = self.function if self.own is None else self.own
+        return self._choose(self.value if evaluate is None else evaluate(names), names)
+
+    def _choose(self, value: Datum, names: Mapping[str, Datum]) -> Datum:
+        """A value, or what the conditions put in its stead."""
         for test, replacement in self.conditions:
             value = np.where(test(names), replacement(names), START if value is None else value)
-        self.value = value
         return value
 
     def integrated(self, names: Named, dt: float | None) -> Datum:
@@ -125,6 +137,12 @@ class ParameterPart:
         if start is None:
             raise RunError("it has a time derivative and no default_initial_value", f"parameter {self.id!r}")
         return np.add(start, self.derivative(names) * dt)
+
+    def slope(self, names: Mapping[str, Datum]) -> Datum:
+        """The derivative among `names`. Errors: RunError where there is no value to go on from."""
+        if self.derivative is None or names[self.id] is None:
+            raise RunError("it has a time derivative and no default_initial_value", f"parameter {self.id!r}")
+        return self.derivative(names)
 
 
 def is_stateful(parameter: Parameter, own: Expression | None) -> bool:
@@ -192,7 +210,14 @@ class Compile:
 class NodePart:
     """A node: one run reads the ports, then computes functions, parameters and outputs, in this order."""
 
-    def __init__(self, node: Node, calls: Calls, persists: bool, draws: Callable[[str, str], Draw] | None) -> None:
+    def __init__(
+        self,
+        node: Node,
+        calls: Calls,
+        persists: bool,
+        draws: Callable[[str, str], Draw] | None,
+        integrator: Integrator = "euler",
+    ) -> None:
         self.node, self.id, self.ran = node, node.id, False
         known = frozenset((*node.input_ports, *node.parameters, *node.functions))
 
@@ -223,6 +248,8 @@ class NodePart:
             "output_ports": self.outputs,
         }
         self.changing = [part for id, part in self.parameters.items() if id not in self.constants]
+        self.integrator: Integrator = integrator
+        self.dependencies = None if integrator == "euler" else Dependencies(node)
 
     def run(self, dt: float | None) -> None:
         names: Named = dict(self.constants)
@@ -239,14 +266,33 @@ class NodePart:
                 names[part.id] = part.current(names)
             for part in self.functions.values():
                 names[part.id] = part.value = part.evaluate(names)
+            part = None
+            after = {} if dt is None else self.integrate(names, dt)
             for part in changing:
-                names[part.id] = part.update(names, dt)
+                names[part.id] = part.update(names, dt, after.get(part.id))
             for part in self.outputs.values():
                 part.value = part.of(part.evaluate(names))
         except WhorlError as error:
             raise error.at(self.location(part)) from None
         except FAILURES as error:
             raise RunError(str(error), self.location(part)) from None
+
+    def integrate(self, names: Named, dt: float) -> dict[str, Datum]:
+        """Parameters with a time derivative after a step of all of them together; none by Euler's method."""
+        if self.dependencies is None or not self.dependencies.states:
+            return {}
+        step = adaptive if self.integrator == "adaptive" else FORMS[self.integrator]
+        return step(self, self.dependencies, Names(names), dt)
+
+    def compute(self, part: Changing, names: Names) -> Datum:
+        """A function or parameter within a step."""
+        return self.functions[part.id].evaluate(names) if part.is_function else self.parameters[part.id].compute(names)
+
+    def derivative(self, id: str, names: Names) -> Datum:
+        return self.parameters[id].slope(names)
+
+    def formula(self, expression: Expression, names: Mapping[str, Datum]) -> Datum:
+        return compile_expression(expression)(names)
 
     def location(self, part: Part | None) -> str:
         return f"{part.id!r} of node {self.id!r}" if part is not None else f"node {self.id!r}"
