@@ -40,7 +40,7 @@ def library(flags: tuple[str, ...]) -> ctypes.CDLL:
 
 def in_whorl(case: Case, path: Path) -> Callable[[], Records]:
     """A simulation by whorl, arrays of all records included."""
-    model = whorl.load(path)
+    model = whorl.load(path, integrator=case.integrator)
     return lambda: dict(model.simulate(case.steps, case.dt, record=case.names))
 
 

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+from whorl.mdf.integration.names import Integrator
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,7 @@ class Case:
     function: str
     start: tuple[Any, ...]
     arrays: tuple[Any, ...] = ()
+    integrator: Integrator = "euler"
 
     @property
     def is_scalar(self) -> bool:
@@ -134,6 +137,11 @@ def integrate_and_fire(cells: int = 8) -> Case:
     return Case(f"IAF net {cells}", parameters, ("v", "s"), 50_000, 0.1, "integrate_and_fire", (v, v * 0), arrays)
 
 
+def by_runge_kutta(case: Case) -> Case:
+    """The same by the classical Runge-Kutta method."""
+    return replace(case, name=f"{case.name} rk4", function=f"{case.function}_rk4", integrator="rk4")
+
+
 CASES = {
     "FN": fitzhugh_nagumo,
     "Izhikevich": izhikevich,
@@ -142,4 +150,8 @@ CASES = {
     "RNN": recurrent,
     "IAF": integrate_and_fire,
     "FN x1000": lambda: fitzhugh_nagumo(1000),
+    "FN rk4": lambda: by_runge_kutta(fitzhugh_nagumo()),
+    "FN x1000 rk4": lambda: by_runge_kutta(fitzhugh_nagumo(1000)),
+    "HH rk4": lambda: by_runge_kutta(hodgkin_huxley()),
+    "RNN rk4": lambda: by_runge_kutta(recurrent()),
 }
