@@ -103,6 +103,8 @@ def simulate(path: str) -> dict[str, np.ndarray]:
     first: whorl.Simulation = model.simulate(10, 0.1, record=["N.x"], initial={"N.x": 1.0}, batch=3)
     later = model.simulate(10, 0.1, state=first.state)
     assert_type(later, whorl.Simulation)
+    rates: np.ndarray = later.window(1.5).spikes("N.x", above=0.0).rates(0.1)
+    print(rates, later.to_pandas(), later.plot("x.png"), model.plot())
     table = whorl.sweep(model, {"N.a": np.linspace(0, 1, 3)}, steps=5, measure=peak)
     print(table)
     return {name: rows[-1] for name, rows in later.items()} | {"time": later.times}

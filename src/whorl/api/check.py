@@ -16,6 +16,7 @@ from whorl.formats.onnx.shadowing import shadowed_names
 from whorl.formats.openvino.codes import FIXES
 from whorl.formats.options import LoadKeywords, LoadOptions
 from whorl.formats.registry import ONNX, format_of
+from whorl.formats.sources import HasGraphs
 from whorl.ir.dims import UNKNOWN, Linear
 from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import Inference, region_title
@@ -44,7 +45,7 @@ def check(source: Source, options: LoadOptions | None = None, **keywords: Unpack
 
 def _shadowed(source: Source) -> Iterator[Problem]:
     """One problem for each inner graph that redefines a name of an outer one, which only files of ONNX can have."""
-    if isinstance(source, Module | HasModule) or format_of(source) is not ONNX:
+    if isinstance(source, Module | HasModule | HasGraphs) or format_of(source) is not ONNX:
         return
     hidden: dict[str, list[str]] = {}
     for name, where in shadowed_names(read_proto(source).graph):

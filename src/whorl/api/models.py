@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from whorl.formats.options import LoadKeywords, LoadOptions, SaveOptions
 from whorl.formats.registry import format_of, format_to_write
-from whorl.formats.sources import File
+from whorl.formats.sources import File, HasGraphs
 from whorl.ir.graph import Module
 from whorl.passes.context import Context
 from whorl.runtime.session import Session
@@ -31,8 +31,9 @@ class HasModule(Protocol):
         ...
 
 
-Source = File | Module | HasModule
-"""What `load` takes: a path, the bytes of a file, a proto of ONNX, a module, or an `MdfModel`."""
+Source = File | Module | HasModule | HasGraphs
+"""What `load` takes: a path, the bytes of a file, a proto of ONNX, a module, an `MdfModel`, or the objects of
+modeci_mdf that one is made of."""
 
 
 @overload
@@ -40,7 +41,9 @@ def load(
     source: Module | ModelProto | GraphProto, options: LoadOptions | None = None, **keywords: Unpack[LoadKeywords]
 ) -> Module: ...
 @overload
-def load(source: MdfModel, options: LoadOptions | None = None, **keywords: Unpack[LoadKeywords]) -> MdfModel: ...
+def load(
+    source: MdfModel | HasGraphs, options: LoadOptions | None = None, **keywords: Unpack[LoadKeywords]
+) -> MdfModel: ...
 @overload
 def load(source: Source, options: LoadOptions | None = None, **keywords: Unpack[LoadKeywords]) -> Module | MdfModel: ...
 def load(
@@ -49,8 +52,8 @@ def load(
     """Read a model: a `Module`, or for an MDF file an `MdfModel`, which simulates it and whose `module()` is one.
 
     Takes a path (`.onnx`, `.onnxtxt`, `.mlir`, OpenVINO's `.xml`, MDF's `.json`, `.yaml`, `.yml`, `.bson` and `.xml`),
-    a file's bytes, a ModelProto or GraphProto, or a model as it is. The fields of `LoadOptions` may also be passed as
-    keywords. Errors: LoadError, UnsupportedError.
+    a file's bytes, a ModelProto or GraphProto, a `modeci_mdf.mdf.Model`, or a model as it is. The fields of
+    `LoadOptions` may also be passed as keywords. Errors: LoadError, UnsupportedError.
     """
     return _read(source, options_of(options, keywords))
 

@@ -18,7 +18,6 @@ from whorl.formats.mdf.model import MdfModel
 from whorl.ir.dtypes import FLOAT64
 from whorl.ir.types import TensorType, type_of
 from whorl.mdf.model import Node, Parameter
-from whorl.mdf.plotting import plot
 
 SHOWN = 4
 """Rows that are printed from the start and from the end of a record."""
@@ -63,7 +62,7 @@ def simulate(arguments: argparse.Namespace) -> int:
     steps, seed = arguments.steps or 0, arguments.seed or 0
     result = model.simulate(steps, arguments.dt, record=record or None, initial=initial, seed=seed)
     if arguments.plot:
-        plot(result, arguments.plot, title=model.graph.id)
+        result.plot(arguments.plot, title=model.graph.id)
     if arguments.output:
         archive.write(Path(arguments.output), {"time": result.times, **result})
     if arguments.json:

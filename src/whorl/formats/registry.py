@@ -14,7 +14,7 @@ from msgspec import Struct
 from whorl.errors import LoadError, SaveError
 from whorl.formats.onnx.protos import GraphProto, ModelProto
 from whorl.formats.options import LoadOptions, SaveOptions
-from whorl.formats.sources import File
+from whorl.formats.sources import File, HasGraphs
 from whorl.ir.collector import collector_paused
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
@@ -54,7 +54,7 @@ class Format(Struct, frozen=True):
     requires: str = ""
     extra: str = ""
 
-    def load(self, source: File, options: LoadOptions, folding: Context | None = None) -> Module | MdfModel:
+    def load(self, source: File | HasGraphs, options: LoadOptions, folding: Context | None = None) -> Module | MdfModel:
         """Read a model. With `folding`, nodes of constants may be computed while it is read. Errors: LoadError."""
         codec = self.part("codec")
         with collector_paused(), phase(Phase.PARSE):
@@ -127,7 +127,10 @@ FORMATS = ONNX, MLIR, OPENVINO, MDF
 
 
 def format_of(source: object) -> Format:
-    """The format of a path, bytes or proto; ONNX where no other claims it. A file need not exist. Errors: LoadError."""
+    """The format of a path, bytes, proto or objects of MDF; ONNX where no other claims it. A file need not exist.
+
+    Errors: LoadError.
+    """
     match source:
         case str() | os.PathLike():
             path = Path(source)
@@ -139,6 +142,8 @@ def format_of(source: object) -> Format:
             matches = [each for each in FORMATS if each.sniff(bytes(source[:HEAD]))]
         case ModelProto() | GraphProto():
             matches = [ONNX]
+        case HasGraphs():
+            matches = [MDF]
         case _:
             fix = "pass a path, bytes or a ModelProto"
             raise LoadError(f"no model can be read from {type(source).__name__}", fix=fix)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import os
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
@@ -12,6 +13,8 @@ from msgspec import Struct, field
 from whorl.errors import RunError, UnsupportedError
 from whorl.ir.types import TensorType
 from whorl.mdf.model import Datum
+from whorl.mdf.monitors import Spikes, find_spikes
+from whorl.mdf.plotting import plot_lines, write_figure
 from whorl.mdf.variables import Cell
 from whorl.runtime.buffer_pool import empty
 
@@ -135,6 +138,67 @@ class Simulation(Mapping[str, np.ndarray]):
     def batch(self) -> int | None:
         """The number of parameter sets, where there is more than one."""
         return self.state.batch
+
+    def spikes(self, name: str, above: float) -> Spikes:
+        """When each cell of a record rises through a threshold: `run.spikes("cell.v", above=0).rates()`."""
+        sets = self[name] if self.batch is not None else self[name][np.newaxis]
+        return find_spikes(self.times, sets.reshape(len(sets), len(self.times), -1).astype(np.float64), above)
+
+    def window(self, start: float = -np.inf, end: float = np.inf) -> Simulation:
+        """The rows from `start` to `end`, both with the rounding of their times. Errors: RunError where there are none.
+
+        Its `state` is that of the whole run.
+        """
+        slack = 1e-9 * abs(self.when.dt)
+        chosen = np.flatnonzero((self.times >= start - slack) & (self.times <= end + slack))
+        if not len(chosen):
+            raise RunError(f"no row is between {start} and {end}", fix=f"rows are from {self.when.start} on")
+        low, high = int(chosen[0]), int(chosen[-1]) + 1
+        first = self.when.start + (low + (not self.when.is_first)) * self.when.dt
+        times = Times(first, self.when.dt, high - low - 1, True)
+        if self.batch is None:
+            traces = {name: Trace((), rows[low:high]) for name, rows in self.items()}
+        else:
+            traces = {
+                name: Trace((), np.moveaxis(rows[:, low:high], 0, -1), batch=self.batch) for name, rows in self.items()
+            }
+        return Simulation(times, traces, self.state)
+
+    def plot(self, path: str | os.PathLike[str] | None = None, names: Sequence[str] = (), title: str = "") -> Datum:
+        """A matplotlib Figure of records, one panel each, with a line for each element and parameter set.
+
+        It is also written to `path`, whose ending says the format (.png, .svg, .pdf).
+        Errors: UnsupportedError without matplotlib; SaveError.
+        """
+        figure = plot_lines(self.times, {name: self._lines(name) for name in names or self}, title)
+        if path is not None:
+            write_figure(figure, path)
+        return figure
+
+    def _lines(self, name: str) -> np.ndarray:
+        """A row for each element, in a batch for each parameter set of it."""
+        array, time = self[name], 0 if self.batch is None else 1
+        return np.moveaxis(array, time, -1).reshape(-1, array.shape[time])
+
+    def to_pandas(self) -> Datum:
+        """A pandas.DataFrame by "time", in a batch by "batch" and "time"; `v[0]` is an element of `v`.
+
+        Errors: UnsupportedError without pandas.
+        """
+        try:
+            pandas = importlib.import_module("pandas")
+        except ModuleNotFoundError:
+            raise UnsupportedError("pandas is not installed", fix="pip install 'whorl[tables]'") from None
+        columns = {}
+        leading = 1 if self.batch is None else 2
+        for name, array in self.items():
+            for index in np.ndindex(array.shape[leading:]):
+                label = f"{name}[{', '.join(map(str, index))}]" if index else name
+                columns[label] = array[(..., *index)].ravel()
+        index = pandas.Index(self.times, name="time")
+        if self.batch is not None:
+            index = pandas.MultiIndex.from_product([range(self.batch), self.times], names=["batch", "time"])
+        return pandas.DataFrame(columns, index=index)
 
     def to_xarray(self) -> Datum:
         """An xarray.Dataset with the dims "batch" (in a batch) and "time". Errors: UnsupportedError without xarray."""

@@ -2,8 +2,12 @@
 
 import numpy as np
 import pytest
+from mdf.models import data, node
 
+import whorl
+from whorl.errors import LoadError
 from whorl.formats.mdf.execution_engine import EvaluableGraph, EvaluableParameter
+from whorl.formats.mdf.reading import model_of
 
 
 def counter(mdf, id: str):
@@ -23,6 +27,26 @@ def test_objects_with_nested_conditions_and_time_scales(mdf):
     graph.evaluate(initializer={"i": 0})
     assert (graph.enodes["A"].get_output(), graph.enodes["B"].get_output()) == (6, 3)
     assert graph.scheduler.execution_list[None][-1] == {a, b} and graph.enodes["A"].node is a
+
+
+def test_model_of_objects_is_loaded(mdf):
+    model = mdf.Model(id="m", graphs=[mdf.Graph(id="g", nodes=[counter(mdf, "A")])], metadata={"by": "hand"})
+    actual = whorl.load(model, integrator="rk4")
+    assert isinstance(actual, whorl.MdfModel)
+    assert (actual.document.id, actual.document.metadata, actual.integrator) == ("m", {"by": "hand"}, "rk4")
+    assert actual.simulate(3)["A.o"].tolist() == [1, 2, 3, 4]
+    assert whorl.run(model, {"steps": 2})["A.o"].tolist() == [1, 2, 3]
+
+
+def test_document_is_loaded():
+    document = model_of(data({"N": node({"x": {"default_initial_value": 0, "value": "x + 1"}}, ("x",))}))
+    assert whorl.load(document).simulate(1)["N.x"].tolist() == [1, 2]
+
+
+def test_model_without_graphs_is_refused(mdf):
+    with pytest.raises(LoadError) as caught:
+        whorl.load(mdf.Model(id="m"))
+    assert str(caught.value) == "model 'm' has no graph\n  fix: add one"
 
 
 def test_objects_with_arrays(mdf):

@@ -57,7 +57,7 @@ def test_exponential_step_of_a_linear_derivative_is_exact_at_any_length():
 
 
 @pytest.mark.parametrize("integrator", ["rk4", "exponential"])
-def test_compiled_steps_are_those_of_the_interpreter(integrator):
+def test_program_takes_the_steps_of_the_interpreter(integrator):
     native = model(GATES, integrator=integrator)
     assert native.is_compiled()
     run, engine = native.simulate(50, 0.1), Engine(native.graph, integrator=integrator)

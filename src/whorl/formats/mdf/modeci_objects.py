@@ -17,11 +17,28 @@ from whorl.mdf.model import (
     Function,
     Graph,
     InputPort,
+    Model,
     Node,
     OutputPort,
     Parameter,
     ParameterCondition,
 )
+
+
+def model_of_objects(model: Any) -> Model:
+    """A document from an object with graphs. Errors: LoadError."""
+    graphs = {graph.id: graph_of_objects(graph) for graph in model.graphs or ()}
+    if not graphs:
+        raise LoadError(f"model {model.id!r} has no graph", fix="add one")
+    metadata = getattr(model, "metadata", None)
+    return Model(
+        model.id,
+        graphs,
+        model.format,
+        model.generating_application or "",
+        model.onnx_opset_version,
+        dict(metadata) if metadata else None,
+    )
 
 
 def graph_of_objects(graph: Any) -> Graph:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import math
+import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
@@ -23,6 +24,7 @@ from whorl.mdf.expressions.syntax import read_number
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph, Model
+from whorl.mdf.plotting import plot_graph, write_figure
 from whorl.mdf.simulation import SavedState, Simulation
 from whorl.mdf.variables import FUNCTION, INPUT, OUTPUT, PARAMETER, Cell
 from whorl.runtime.limits import Limits
@@ -155,6 +157,16 @@ class MdfModel:
         names = {name: self.cell(name) for name in self.recorded(record)}
         has_dt = self.has_derivatives if has_dt is None else has_dt
         return module_of(self.graph, names, has_dt, self.inputs == "0.4.13", self.precision, self.integrator)
+
+    def plot(self, path: str | os.PathLike[str] | None = None) -> Datum:
+        """A matplotlib Figure of the graph; it is also written to `path` (.png, .svg, .pdf).
+
+        Errors: UnsupportedError without matplotlib; SaveError.
+        """
+        figure = plot_graph(self.graph)
+        if path is not None:
+            write_figure(figure, path)
+        return figure
 
     @property
     def has_derivatives(self) -> bool:
