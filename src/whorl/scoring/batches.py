@@ -13,8 +13,8 @@ import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import RunError, WhorlError
-from whorl.scoring.columns import read_column
-from whorl.scoring.rows import Group, Piece, Scorer
+from whorl.scoring.columns import Column, read_column, write_column
+from whorl.scoring.rows import Group, Scorer
 
 SMALLEST, LARGEST, GROWTH = 64, 65536, 4
 SECONDS, GAIN = 0.5, 0.9
@@ -37,18 +37,24 @@ def _is_independent(together: Scorer, alone: Scorer, sample: Any) -> bool:
         return together.layout.kind == "vmap"
     columns = _columns(together, sample)
     try:
-        expected = [alone.compute(columns, Group(rows.rows[k : k + 1], rows.shapes)) for k in range(len(rows.rows))]
+        expected = [_compute(alone, columns, Group(rows.rows[k : k + 1], rows.shapes)) for k in range(len(rows.rows))]
     except WhorlError:
         return True
     try:
-        actual = together.compute(columns, rows)
+        actual = _compute(together, columns, rows)
     except WhorlError:
         return False
     return all(_is_close(actual, row, k) for k, row in enumerate(expected))
 
 
-def _is_close(together: Piece, alone: Piece, row: int) -> bool:
-    pairs = zip(together.arrays, alone.arrays, strict=True)
+def _compute(scorer: Scorer, columns: dict[str, Column], group: Group) -> list[Any]:
+    """The results of rows in one run, an Arrow array for each output."""
+    piece = scorer.run(scorer.feeds(columns, group), group.rows)
+    return [write_column(value, field.type) for value, field in zip(piece.values, scorer.results, strict=True)]
+
+
+def _is_close(together: list[Any], alone: list[Any], row: int) -> bool:
+    pairs = zip(together, alone, strict=True)
     return all(_equal(one[row].as_py(), other[0].as_py()) for one, other in pairs)
 
 
@@ -86,9 +92,10 @@ def choose_batch(scorer: Scorer, sample: Any) -> int:
 def _measure(scorer: Scorer, columns: Any, rows: Group) -> float | None:
     """The seconds of a run after one that compiled what it needs; None where it fails, as for want of memory."""
     try:
-        scorer.compute(columns, rows)
+        feeds = scorer.feeds(columns, rows)
+        scorer.run(feeds, rows.rows)
         start = time.perf_counter()
-        scorer.compute(columns, rows)
+        scorer.run(feeds, rows.rows)
     except WhorlError:
         return None
     return time.perf_counter() - start

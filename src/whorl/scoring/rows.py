@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 import numpy as np
@@ -28,10 +28,10 @@ class Group(Struct, frozen=True):
 
 
 class Piece(Struct, frozen=True):
-    """The results of some rows, an Arrow array for each output."""
+    """The results of some rows, for each output an array with the rows on its first axis, or a list."""
 
     rows: np.ndarray
-    arrays: list[Any]
+    values: list[Any]
 
 
 class Scorer(Struct, frozen=True):
@@ -63,9 +63,7 @@ class Scorer(Struct, frozen=True):
             faults |= column.faults
         if not faults or self.on_error == "null":
             for group in self.groups(columns, table.num_rows, faults):
-                for start in range(0, len(group.rows), self.batch):
-                    part = Group(group.rows[start : start + self.batch], group.shapes)
-                    pieces += self._run(columns, part, faults)
+                pieces += self._run_group(columns, group, faults)
         if faults and self.on_error == "raise":
             row = min(faults)
             fix = "mend the row, or let failed rows have an error instead of results (on_error null)"
@@ -90,12 +88,33 @@ class Scorer(Struct, frozen=True):
         for kind, part in zip(kinds, np.split(order, ends[:-1]), strict=True):
             yield Group(rows[part], _split(kind, bound))
 
-    def _run(self, columns: dict[str, Column], group: Group, faults: dict[int, str]) -> list[Piece]:
+    def _run_group(self, columns: dict[str, Column], group: Group, faults: dict[int, str]) -> Iterator[Piece]:
+        """The results of rows of the same shapes, which become tensors together and run batch by batch.
+
+        Where a row cannot become a tensor, each batch does on its own, so that the row is named.
+        """
+        try:
+            feeds = self.feeds(columns, group)
+        except RunError:
+            feeds = None
+        for start in range(0, len(group.rows), self.batch):
+            end = start + self.batch
+            part = Group(group.rows[start:end], group.shapes)
+            own = None if feeds is None else {name: rows[start:end] for name, rows in feeds.items()}
+            yield from self._run(columns, part, faults, own)
+
+    def _run(
+        self,
+        columns: dict[str, Column],
+        group: Group,
+        faults: dict[int, str],
+        feeds: Mapping[str, np.ndarray] | None = None,
+    ) -> list[Piece]:
         """The results of rows that may run at once; where that fails, of each half of them."""
         if faults and self.on_error == "raise":
             return []
         try:
-            return [self.compute(columns, group)]
+            return [self.run(self.feeds(columns, group) if feeds is None else feeds, group.rows)]
         except CancelledError:
             raise
         except WhorlError as error:
@@ -106,24 +125,27 @@ class Scorer(Struct, frozen=True):
         halves = Group(group.rows[:middle], group.shapes), Group(group.rows[middle:], group.shapes)
         return [piece for half in halves for piece in self._run(columns, half, faults)]
 
-    def compute(self, columns: dict[str, Column], group: Group) -> Piece:
-        """The results of rows in one run. Errors: as of a session's run."""
+    def feeds(self, columns: dict[str, Column], group: Group) -> dict[str, np.ndarray]:
+        """The inputs of rows, which lie on the first axis. Errors: RunError for what an input cannot take."""
         feeds = {}
         for each, shape in zip(self.layout.feeding.bound, group.shapes, strict=True):
             parts = [columns[name].take(group.rows, () if each.is_stacked else shape) for name in each.columns]
             parts = [convert(part, each.type.dtype, name) for part, name in zip(parts, each.columns, strict=True)]
             feeds[each.name] = stack(parts) if each.is_stacked else parts[0]
+        return feeds
+
+    def run(self, feeds: Mapping[str, np.ndarray], rows: np.ndarray) -> Piece:
+        """The results of rows in one run. Errors: as of a session's run."""
         options = None
         if self.max_memory is not None:
             options = RunOptions()
             options.max_memory = self.max_memory
-        values = self.layout.run(feeds, len(group.rows), options)
-        return Piece(group.rows, [write_column(v, field.type) for v, field in zip(values, self.results, strict=True)])
+        return Piece(rows, self.layout.run(feeds, len(rows), options))
 
     def _table(self, table: Any, pieces: list[Piece], faults: dict[int, str]) -> Any:
         pa, count = arrow(), table.num_rows
         rows = np.concatenate([piece.rows for piece in pieces]) if pieces else np.zeros(0, np.int64)
-        arrays = [_concatenate([p.arrays[k] for p in pieces], field.type) for k, field in enumerate(self.results)]
+        arrays = [_join_rows([p.values[k] for p in pieces], field.type) for k, field in enumerate(self.results)]
         if len(rows) != count or not np.array_equal(rows, np.arange(count)):
             positions = np.full(count, -1)
             positions[rows] = np.arange(len(rows))
@@ -150,6 +172,12 @@ def _split(shape: np.ndarray, bound: tuple[Bound, ...]) -> tuple[tuple[int, ...]
     return tuple(tuple(next(lengths) for _ in range(each.rank)) for each in bound)
 
 
-def _concatenate(arrays: list[Any], type: Any) -> Any:
+def _join_rows(values: list[Any], type: Any) -> Any:
+    """One Arrow array of values, which have the rows on their first axis and may else differ in shape."""
     pa = arrow()
-    return arrays[0] if len(arrays) == 1 else pa.concat_arrays(arrays) if arrays else pa.array([], type)
+    if not values:
+        return pa.array([], type)
+    kinds = {(value.dtype, value.shape[1:]) if isinstance(value, np.ndarray) else None for value in values}
+    if len(kinds) == 1 and None not in kinds:
+        return write_column(values[0] if len(values) == 1 else np.concatenate(values), type)
+    return pa.concat_arrays([write_column(value, type) for value in values])
