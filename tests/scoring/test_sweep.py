@@ -30,6 +30,19 @@ widths (float start, int64 width) => (float best) {
 """The length of a tensor is a parameter, so no two widths share a run."""
 
 
+LEAKY = onnx.parser.parse_model("""
+<ir_version: 10, opset_import: ["" : 21]>
+leaky (float[8] drive, float rate) => (float state) {
+  zero = Constant <value = float {0}> ()
+  state = Scan <num_scan_inputs = 1, body = step (float before, float input) => (float next) {
+    change = Sub (input, before)
+    scaled = Mul (change, rate)
+    next = Add (before, scaled)
+  }> (zero, drive)
+}
+""")
+
+
 @pytest.fixture
 def path(tmp_path):
     file = tmp_path / "model.json"
@@ -53,6 +66,20 @@ def test_values_over_time_are_an_axis(path):
     actual = whorl.sweep_points(path, GRID, steps=20, dt=0.1, record=["FN.W"])
     assert actual["FN.W"].shape == (3, 2, 21)
     np.testing.assert_array_equal(actual["FN.W"].values[..., -1].reshape(-1), expected())
+
+
+def test_tensor_iterator_of_openvino_runs_at_all_points_at_once(tmp_path):
+    whorl.save(LEAKY, tmp_path / "leaky.xml")
+    assert 'type="TensorIterator"' in (tmp_path / "leaky.xml").read_text()
+    rates, drive = np.array([0.1, 0.5, 0.9], np.float32), np.arange(8, dtype=np.float32)
+    out = tmp_path / "out.parquet"
+    design = whorl.Design(grid={"rate": rates.tolist()})
+    scored = whorl.sweep_points(tmp_path / "leaky.xml", design, out, shared={"drive": drive}, batch=3)
+    assert scored.layout == "along an axis of vmap"
+    expected = np.zeros(3, np.float32)
+    for value in drive:
+        expected += (value - expected) * rates
+    np.testing.assert_allclose(pq.read_table(out)["state"].to_numpy(), expected, rtol=1e-6)
 
 
 def test_samples_lie_along_points():

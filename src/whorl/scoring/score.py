@@ -35,6 +35,15 @@ Progress = Callable[[int, int], None]
 """Called with the parts that are done, and all of them."""
 
 
+class Engine(Struct, frozen=True):
+    """What computes parts, and who is told of those that are done."""
+
+    on: str
+    workers: int | None
+    address: str | None
+    progress: Progress | None
+
+
 class Scored(Struct, frozen=True):
     """What a run that wrote results did: rows and failures of this run, parts, and those that were there before."""
 
@@ -82,32 +91,49 @@ def score(
     module, fingerprint = read_model(model, options)
     if kind_of(data) in ("dask", "ray"):
         return _score_spread(data, output, on, workers, partial(_prepare, module, settings, session_options))
+    engine = Engine(on, workers, address, progress)
     source = open_data(data)
     parts = source.cut(part_rows or PART_ROWS)
     target = None if output is None else Target(Storage(os.fspath(output)))
     begun = None if target is None else target.read_manifest()
-    chosen = session_options or SessionOptions()
+    job = _prepare_job(module, source, parts, settings, target, begun, _session_options(session_options, on))
+    if target is None:
+        done = compute_parts(job, parts, parts, engine)
+        return _as_kind([each.table for each in sorted(done, key=lambda each: each.index)], job, data)
+    scorer = job.scorer
+    manifest = Manifest(fingerprint, job.source.fingerprint, settings.facts(), scorer.batch, scorer.layout.kind, parts)
+    return write_parts(job, manifest, begun, target, engine)
+
+
+def _session_options(options: SessionOptions | None, on: str) -> SessionOptions:
+    """A session of a worker has a core, unless the caller says otherwise."""
+    chosen = options or SessionOptions()
     if on != "local" and not chosen.intra_op_num_threads:
         chosen.intra_op_num_threads = 1
-    if begun is not None and batch is None:
+    return chosen
+
+
+def _prepare_job(
+    module: Module,
+    source: Source,
+    parts: Sequence[Part],
+    settings: Settings,
+    target: Target | None,
+    begun: Manifest | None,
+    options: SessionOptions,
+) -> Job:
+    """What computes parts; a run that was begun goes on with its batches."""
+    if begun is not None and settings.batch is None:
         settings = replace(settings, batch=begun.batch)
-    scorer = prepare_scorer(module, source.schema, _sample(source, parts), settings, chosen)
+    scorer = prepare_scorer(module, source.schema, _sample(source, parts), settings, options)
     if isinstance(source, FileSource):
         source = source.with_types(float_columns(scorer, source.schema))
-    job = Job(source, scorer, target)
-    settings = replace(settings, batch=batch)
-    if target is None:
-        done = compute_parts(job, parts, parts, on, workers, address, progress)
-        return _as_kind([each.table for each in sorted(done, key=lambda each: each.index)], job, data)
-    manifest = Manifest(fingerprint, source.fingerprint, settings.facts(), scorer.batch, scorer.layout.kind, parts)
-    return write_parts(job, manifest, begun, target, on, workers, address, progress)
+    return Job(source, scorer, target)
 
 
 def _prepare(module: Module, settings: Settings, options: SessionOptions | None, sample: Any) -> Scorer:
     """A scorer for workers, each of which has a core."""
-    chosen = options or SessionOptions()
-    chosen.intra_op_num_threads = chosen.intra_op_num_threads or 1
-    return prepare_scorer(module, sample.schema, sample, settings, chosen)
+    return prepare_scorer(module, sample.schema, sample, settings, _session_options(options, "worker"))
 
 
 def _score_spread(data: Any, output: object, on: str, workers: int | None, prepare: Prepare) -> Any:
@@ -134,10 +160,7 @@ def write_parts(
     manifest: Manifest,
     begun: Manifest | None,
     target: Target,
-    on: str,
-    workers: int | None,
-    address: str | None,
-    progress: Progress | None,
+    engine: Engine,
 ) -> Scored:
     """Write the parts that are not there."""
     check_target(target, job.scorer.output_schema(job.source.schema))
@@ -147,28 +170,20 @@ def write_parts(
         check_manifest(begun, manifest, target.folder.url)
     there = target.done(manifest.parts)
     left = [part for part in manifest.parts if part.index not in there]
-    done = compute_parts(job, left, manifest.parts, on, workers, address, progress)
+    done = compute_parts(job, left, manifest.parts, engine)
     target.folder.remove_temporary()
     rows, failed = sum(each.rows for each in done), sum(each.failed for each in done)
     layout = SENTENCES[job.scorer.layout.kind]
     return Scored(target.folder.url, rows, failed, len(manifest.parts), len(there), job.scorer.batch, layout)
 
 
-def compute_parts(
-    job: Job,
-    left: Sequence[Part],
-    parts: Sequence[Part],
-    on: str,
-    workers: int | None,
-    address: str | None,
-    progress: Progress | None,
-) -> list[Done]:
+def compute_parts(job: Job, left: Sequence[Part], parts: Sequence[Part], engine: Engine) -> list[Done]:
     """What the parts that are left gave, in any order."""
     done = list[Done]()
-    for each in run_parts(job, left, on, workers, address) if left else ():
+    for each in run_parts(job, left, engine.on, engine.workers, engine.address) if left else ():
         done.append(each)
-        if progress is not None:
-            progress(len(parts) - len(left) + len(done), len(parts))
+        if engine.progress is not None:
+            engine.progress(len(parts) - len(left) + len(done), len(parts))
     return done
 
 

@@ -27,9 +27,9 @@ from whorl.scoring.jobs import Job, Settings, prepare_scorer, read_model
 from whorl.scoring.packages import arrow, package
 from whorl.scoring.parts import Manifest, Target
 from whorl.scoring.rows import ERROR, Scorer
-from whorl.scoring.score import Progress, compute_parts, write_parts
+from whorl.scoring.score import Engine, Progress, Scored, compute_parts, write_parts
 from whorl.scoring.simulations import simulation_scorer
-from whorl.scoring.sources import TableSource
+from whorl.scoring.sources import Part, TableSource
 from whorl.scoring.storage import Storage
 
 PARTS, SMALLEST = 16, 64
@@ -68,20 +68,33 @@ def sweep_points(
     run = _Run(steps, dt, None if record is None else tuple(record), last, dict(shared or {}), seed, batch)
     job, fingerprint, table = _job(model, design, run, options)
     target = None if output is None else Storage(os.fspath(output))
-    folder = None if target is None else _folder(target)
-    begun = None if folder is None else folder.read_manifest()
-    size = batch or (_measured(job.scorer, table) if begun is None else begun.batch)
-    job = replace(job, scorer=replace(job.scorer, batch=size), target=folder)
-    parts = job.source.cut(max(SMALLEST, -(-table.num_rows // PARTS)))
-    if folder is None or target is None:
-        done = compute_parts(job, parts, parts, on, workers, address, progress)
-        tables = [each.table for each in sorted(done, key=lambda each: each.index)]
-        return _dataset(arrow().concat_tables(tables), design)
+    engine = Engine(on, workers, address, progress)
+    if target is not None:
+        return _write_sweep(job, fingerprint, table, run, target, design, engine)
+    job, parts = _cut(job, table, batch or _measured(job.scorer, table), None)
+    done = compute_parts(job, parts, parts, engine)
+    return _dataset(arrow().concat_tables([each.table for each in sorted(done, key=lambda each: each.index)]), design)
+
+
+def _write_sweep(
+    job: Job, fingerprint: str, table: Any, run: _Run, target: Storage, design: Design, engine: Engine
+) -> Scored:
+    """Write what is not there of a sweep, and join it where the output is Zarr."""
+    folder = _folder(target)
+    begun = folder.read_manifest()
+    size = run.batch or (_measured(job.scorer, table) if begun is None else begun.batch)
+    job, parts = _cut(job, table, size, folder)
     manifest = Manifest(fingerprint, job.source.fingerprint, run.facts(), size, job.scorer.layout.kind, parts)
-    scored = write_parts(job, manifest, begun, folder, on, workers, address, progress)
+    scored = write_parts(job, manifest, begun, folder, engine)
     if folder.folder != target:
         _write_zarr(folder, target, design)
     return replace(scored, output=target.url)
+
+
+def _cut(job: Job, table: Any, size: int, folder: Target | None) -> tuple[Job, list[Part]]:
+    """A job that runs so many points together, and its parts."""
+    parts = job.source.cut(max(SMALLEST, -(-table.num_rows // PARTS)))
+    return replace(job, scorer=replace(job.scorer, batch=size), target=folder), parts
 
 
 class _Run(Struct, frozen=True):
