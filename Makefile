@@ -10,6 +10,7 @@
 #                     native operators (PROGRAMS=1000, SEED=7), and of operators on many rows; renews docs/coverage.md
 # make fuzz-files     100,000 damaged files of every format (make FILES=1000000 SEED=2 fuzz-files)
 # make bench          the benchmarks; they write nothing
+# make explorer       builds the page of `whorl explore` from explorer/, with npm
 # make docs           renews docs/ops.md, docs/cli.md, the codes in docs/openvino.md and the table of signatures
 # make site           the documentation as a site in build/site, links checked; it needs no network to be built or read
 # make lock           renews constraints.txt: the versions that were tested
@@ -39,7 +40,7 @@ endif
 
 .DELETE_ON_ERROR:
 .PHONY: demo test check test-archive test-upstream test-openvino test-exports conformance fuzz fuzz-files bench docs site \
-  lint types lock clean
+  explorer lint types lock clean
 
 demo: $(VENV)/.demo
 	@$(BIN)/python examples/demo.py
@@ -97,6 +98,9 @@ docs: $(VENV)/.test
 site: export NO_MKDOCS_2_WARNING := 1
 site: $(VENV)/.test
 	$(BIN)/python -m mkdocs build --strict --quiet
+
+explorer:
+	cd explorer && npm ci && npm run build
 
 lint: $(VENV)/.test
 	$(BIN)/python -m ruff check

@@ -120,6 +120,13 @@ def recorded(path: str) -> whorl.ValueTrace:
     return whorl.load_trace("trace.npz")
 
 
+def draw_page(path: str, folder: Path) -> str:
+    page: whorl.Page = whorl.explore(path, {"x": np.zeros(3)}, values=["*"], title="a model")
+    page.save(folder / "page.html")
+    whorl.explore(path, trace=whorl.load_trace("trace.npz")).save("page.html")
+    return page.html
+
+
 def tables(path: str, out: str) -> list[int]:
     actual = whorl.score(path, {"x": np.zeros((3, 2), np.float32)}, columns={"x": "x"}, on_error="null")
     print(actual)

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from whorl.api.embedding import Embedded as Embedded
     from whorl.api.embedding import EmbeddedRegion as EmbeddedRegion
     from whorl.api.embedding import embed as embed
+    from whorl.api.exploring.exploring import explore as explore
+    from whorl.api.exploring.page import Page as Page
     from whorl.api.extracting import Extracted as Extracted
     from whorl.api.extracting import extract as extract
     from whorl.api.functional import if_ as if_
@@ -119,6 +121,8 @@ _NAMES = {
         "EmbeddedRegion",
         "embed",
     ),
+    "whorl.api.exploring.exploring": ("explore",),
+    "whorl.api.exploring.page": ("Page",),
     "whorl.api.extracting": (
         "Extracted",
         "extract",

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from whorl.errors import format_title
+from whorl.ir.forking import import_whole
 from whorl.ir.guards import is_scalar, is_tuple
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
@@ -326,6 +327,10 @@ class Module(Struct):
             declared = self.declared.get(name, value.type)
             types[name] = meet(value.type, declared) if same_kind(declared, value.type) else declared
         return types
+
+    def _repr_html_(self) -> str:
+        """The page that `whorl.explore` makes, for notebooks."""
+        return import_whole("whorl.api.exploring.exploring").explore(self)._repr_html_()
 
     def nodes(self) -> Iterator[Node]:
         """Every node of every region, outer before inner."""

@@ -83,7 +83,7 @@ class _Printer:
         outputs = ", ".join(self.typed(value, names) for value in node.outputs) or "_"
         inputs = ", ".join("_" if value is None else names[value] for value in node.inputs)
         title = f"{node.op.name} {quote(node.name)} " if node.name else node.op.name
-        fields = ", ".join(_fields(node.op, self.elide))
+        fields = ", ".join(fields_text(node.op, self.elide))
         self.line(f"{outputs} = {title}({inputs})" + (f" {{{fields}}}" if fields else ""))
         for region in node.regions:
             self.region(region)
@@ -189,10 +189,10 @@ def format_attribute(value: Any, elide: int | None = None) -> str:
         return _tensor(value, elide)
     if not isinstance(value, Struct):
         raise SaveError(f"the text form has no way to write a {type(value).__name__}")
-    return f"{type(value).__name__}({', '.join(_fields(value, elide))})"
+    return f"{type(value).__name__}({', '.join(fields_text(value, elide))})"
 
 
-def _fields(instance: Struct, elide: int | None) -> Iterator[str]:
+def fields_text(instance: Struct, elide: int | None) -> Iterator[str]:
     """`name = value` for the fields of a struct that differ from their defaults."""
     for name, default in defaults(type(instance)).items():
         shown = format_attribute(getattr(instance, name), elide)

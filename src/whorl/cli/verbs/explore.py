@@ -1,0 +1,68 @@
+"""Write a page that shows a model: its loops, their bodies as graphs, and what happened in each iteration.
+
+With --input or --random the model is run, and the page has the values of its loops and branches by iteration. The page
+is one file that opens in a browser and reads nothing else.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from functools import partial
+
+from whorl.api.exploring.exploring import has_bodies, page_of, title_of
+from whorl.api.tracing.recording import Selection, record
+from whorl.api.tracing.storage import load_trace
+from whorl.api.tracing.value_trace import ValueTrace
+from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options
+from whorl.cli.documents import print_document
+from whorl.cli.inputs import inputs_of, suggest_lengths
+from whorl.cli.running import run_module
+from whorl.ir.graph import Module
+
+OF_RUNS = "--values", "--budget", "--dim", "--max-iterations", "--timeout", "--max-memory", "--backend"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_model(parser)
+    parser.add_argument("-o", "--output", required=True, metavar="PAGE", help="the file to write: .html")
+    add_inputs(parser)
+    add_limits(parser)
+    parser.add_argument("--trace", metavar="FILE", help="show what `whorl trace -o FILE` recorded, without a run")
+    parser.add_argument(
+        "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
+    )
+    parser.add_argument(
+        "--budget", type=count, metavar="BYTES", help="bytes that records may take in memory, as for `whorl trace`"
+    )
+
+
+def execute(arguments: argparse.Namespace) -> int:
+    if not arguments.output.endswith((".html", ".htm")):
+        raise UsageError(f"--output {arguments.output!r} does not end in .html")
+    runs = bool(arguments.input) or arguments.random is not None
+    if arguments.trace:
+        refuse_options(arguments, ("--input", "--random"), "is for a run, and --trace shows an old one")
+    if not runs:
+        refuse_options(arguments, OF_RUNS, "is for a run of the model", "add --input or --random")
+    module = module_of(arguments, needs_weights=runs)
+    traces = _traces(arguments, module, runs)
+    page = page_of(module, title_of(arguments.model, module), traces)
+    page.save(arguments.output)
+    if arguments.json:
+        size = os.path.getsize(arguments.output)
+        print_document({"page": arguments.output, "bytes": size, "values": sum(map(len, traces))})
+    else:
+        print(f"wrote {arguments.output}")
+    return 0
+
+
+def _traces(arguments: argparse.Namespace, module: Module, runs: bool) -> list[ValueTrace]:
+    if arguments.trace:
+        return [load_trace(arguments.trace)]
+    if not runs or not has_bodies(module):
+        return []
+    inputs = inputs_of(arguments, module, fills=arguments.random is not None)
+    selection = Selection(values=arguments.values or ["*"], budget=arguments.budget)
+    with suggest_lengths(arguments, module, inputs):
+        return [record(module, inputs, selection, partial(run_module, arguments))]

@@ -1,0 +1,45 @@
+"""`whorl explore`."""
+
+import numpy as np
+from traced_models import NESTED, X
+
+import whorl as api
+
+INPUTS = "--input", "n=4", "--input", "x=[1, 2, 0.5]"
+
+
+def test_page_of_a_model_is_written(whorl, saved, tmp_path) -> None:
+    path, page = saved(NESTED), tmp_path / "page.html"
+    done = whorl("explore", path, "-o", page)
+    assert (done.code, done.out) == (0, f"wrote {page}\n")
+    assert page.read_text() == api.explore(path).html
+
+
+def test_inputs_make_a_run_that_the_page_shows(whorl, saved, tmp_path) -> None:
+    path, page = saved(NESTED), tmp_path / "page.html"
+    done = whorl("explore", path, *INPUTS, "-o", page, "--json")
+    assert done.document == {"page": str(page), "bytes": page.stat().st_size, "values": 16}
+    assert page.read_text() == api.explore(path, {"n": np.array(4), "x": X}).html
+
+
+def test_trace_of_an_earlier_run_is_shown(whorl, saved, tmp_path) -> None:
+    path, trace, page = saved(NESTED), tmp_path / "t.npz", tmp_path / "page.html"
+    assert whorl("trace", path, *INPUTS, "-o", trace).code == 0
+    assert whorl("explore", path, "--trace", trace, "-o", page).code == 0
+    assert page.read_text() == api.explore(path, {"n": np.array(4), "x": X}).html
+
+
+def test_options_that_do_not_apply_are_refused(whorl, saved, tmp_path) -> None:
+    path, page = saved(NESTED), tmp_path / "page.html"
+    done = whorl("explore", path, "-o", page, "--values", "s")
+    assert (done.code, done.err) == (2, "whorl: --values is for a run of the model\n  fix: add --input or --random\n")
+    done = whorl("explore", path, "-o", page, "--trace", "t.npz", *INPUTS)
+    assert done.err == "whorl: --input is for a run, and --trace shows an old one\n  fix: leave out --input\n"
+    done = whorl("explore", path, "-o", "page.txt")
+    assert done.err == "whorl: --output 'page.txt' does not end in .html\n"
+    assert not page.exists()
+
+
+def test_lengths_that_do_not_fit_are_named(whorl, saved, tmp_path) -> None:
+    done = whorl("explore", saved(NESTED), "--input", "n=2", "--input", "x=[1, 2]", "-o", tmp_path / "page.html")
+    assert done.code == 4 and "x" in done.err
