@@ -85,10 +85,23 @@ export interface TraceInfo {
   branches: Record<string, Numbers>;
 }
 
+/** Where a value of two traces first differs. */
+export interface Difference {
+  iterations: number[];
+  text: string;
+}
+
+export interface Differences {
+  values: Record<string, Difference>;
+  first: string | null;
+  trips: string[];
+}
+
 export interface Content {
   title: string;
   bodies: Body[];
   traces?: TraceInfo[];
+  differences?: Differences;
 }
 
 export type Column = Float32Array | Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;

@@ -1,5 +1,6 @@
 // The page: a tree, a graph, details, and the iterations of what was recorded.
 
+import { makeBanner } from "./banner";
 import { unpack } from "./document";
 import { el } from "./dom";
 import { GraphView } from "./graph";
@@ -34,7 +35,8 @@ async function start(): Promise<void> {
   );
   const main = el("main", {}, new Tree(model, state, traces[0]).root, graph.root, new Inspector(model, state, traces[0]).root);
   const app = document.getElementById("app")!;
-  app.replaceChildren(header, main);
+  const [banner, goToDifference] = model.content.differences ? makeBanner(model, state, traces) : [];
+  app.replaceChildren(el("div", {}, header, banner), main);
   if (timeline !== undefined) app.append(timeline.root);
   app.classList.toggle("traced", timeline !== undefined);
   const showPath = () => {
@@ -49,6 +51,7 @@ async function start(): Promise<void> {
   // Where there is a single loop, what happened is in there.
   const inner = model.children(0);
   if (inner.length === 1 && traces.length) state.open(inner[0]);
+  goToDifference?.();
   document.documentElement.dataset.ready = "true";
 }
 

@@ -68,6 +68,15 @@ export class Model {
     return { body, value };
   }
 
+  /** The value at a path. */
+  find(path: string): Spot | undefined {
+    for (let body = 0; body < this.bodies.length; body++) {
+      const value = this.bodies[body].values.findIndex((each) => each.path === path);
+      if (value >= 0) return { body, value };
+    }
+    return undefined;
+  }
+
   title(body: number): string {
     const here = this.bodies[body];
     if (here.kind === "main") return "main graph";

@@ -37,6 +37,11 @@ export class State {
     this.tell("selection");
   }
 
+  /** Tell that `at` has changed. */
+  look(): void {
+    this.tell("iteration");
+  }
+
   moveTo(axis: Axis, tick: number): void {
     const row = axis.row(Math.max(0, Math.min(axis.count - 1, tick)));
     axis.info.loops.forEach((loop, k) => this.at.set(loop, row[k]));

@@ -144,14 +144,14 @@ export class Timeline {
       const read = () => found.map((own) => record(own, own.rowFor(this.state.at), 6)).join("  |  ");
       const isBad = () => found.some((own) => own.nan.has(own.rowFor(this.state.at)));
       const select = () => this.state.select(maker, { body, value: k });
-      return [this.row(value.name, shortType(value.type), (strip) => this.drawValue(strip, found), read, isBad, k, select)];
+      return [this.row(value.name, shortType(value.type), (strip) => this.drawValue(strip, found, value.path!), read, isBad, k, select)];
     });
   }
 
-  private drawValue(strip: Strip, found: ValueRows[]): void {
+  private drawValue(strip: Strip, found: ValueRows[], path: string): void {
     const [rows, other] = found;
-    if (rows.isText) return;
     if (this.axis !== undefined) strip.borders(this.axis);
+    if (rows.isText) return this.markDifference(strip, rows, path);
     const ranges = found.map((each) => each.range());
     const range: [number, number] = [Math.min(...ranges.map((each) => each[0])), Math.max(...ranges.map((each) => each[1]))];
     if (rows.columns > 1) {
@@ -163,6 +163,14 @@ export class Timeline {
       if (other !== undefined) strip.line(other, range, "series1", true);
     }
     strip.marks(rows);
+    this.markDifference(strip, rows, path);
+  }
+
+  private markDifference(strip: Strip, rows: ValueRows, path: string): void {
+    const difference = this.model.content.differences?.values[path];
+    if (difference === undefined || rows.axis === undefined) return;
+    const loops = rows.axis.info.loops;
+    strip.difference(rows.axis.tick(new Map(loops.map((loop, k) => [loop, difference.iterations[k]]))));
   }
 
   private row(name: string, note: string, draw: Row["draw"], read: Row["read"], isBad: Row["isBad"], value: number, choose: () => void): Row {

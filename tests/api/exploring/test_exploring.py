@@ -50,3 +50,20 @@ def test_page_of_three_hundred_nodes_over_a_thousand_iterations_is_below_two_meg
     noise = np.random.default_rng(0).normal(size=(1000, 4)).astype(np.float32)
     page = whorl.explore(model(graph), {"rows": noise, "x": np.zeros(4, np.float32)})
     assert 500_000 < len(page.html) < 2_000_000
+
+
+def test_other_trace_without_a_run_is_refused() -> None:
+    inputs = {"n": np.array(2), "x": X}
+    trace = whorl.trace(NESTED, inputs)
+    with pytest.raises(whorl.RunError) as caught:
+        whorl.explore(NESTED, other=trace)
+    assert str(caught.value) == "there is nothing to compare the other trace with\n  fix: pass inputs, or a trace"
+    with pytest.raises(whorl.RunError) as caught:
+        whorl.explore(NESTED, trace=trace, other=NESTED)
+    assert str(caught.value) == "there are no inputs to run the other model on\n  fix: pass inputs, or two traces"
+
+
+def test_other_model_is_run_on_the_same_inputs() -> None:
+    inputs = {"n": np.array(2), "x": X}
+    trace = whorl.trace(NESTED, inputs)
+    assert whorl.explore(NESTED, inputs, other=NESTED).html == whorl.explore(NESTED, inputs, other=trace).html

@@ -181,3 +181,21 @@ def test_notebook_shows_the_page_in_a_frame(open_page) -> None:
     tab = open_page.blank()
     tab.set_content(frame)
     tab.frame_locator("iframe").locator(".canvas .item").first.wait_for()
+
+
+def test_two_runs_show_where_they_part(open_page) -> None:
+    ours = {"n": np.array(4), "x": X}
+    theirs = ours | {"x": np.array([1, 2, 0.75], np.float32)}
+    first, second = whorl.trace(NESTED, ours), whorl.trace(NESTED, theirs)
+    tab = open_page(whorl.explore(NESTED, trace=first, other=second))
+    assert tab.locator(".banner").inner_text().startswith("this run\nthe other run\nfirst difference:")
+    tab.keyboard.press("End")
+    tab.get_by_role("button", name="s in outer 0").click()
+    assert tab.locator(".where").inner_text().startswith("iteration 0")
+    readings = tab.locator(".row.chosen .row-reading").inner_text()
+    assert readings == "[1, 2, 0.5] | [1, 2, 0.75]"
+
+
+def test_equal_runs_say_so(open_page) -> None:
+    tab = open_page(whorl.explore(NESTED, {"n": np.array(2), "x": X}, other=NESTED))
+    assert "no recorded value differs" in tab.locator(".banner").inner_text()

@@ -43,3 +43,16 @@ def test_options_that_do_not_apply_are_refused(whorl, saved, tmp_path) -> None:
 def test_lengths_that_do_not_fit_are_named(whorl, saved, tmp_path) -> None:
     done = whorl("explore", saved(NESTED), "--input", "n=2", "--input", "x=[1, 2]", "-o", tmp_path / "page.html")
     assert done.code == 4 and "x" in done.err
+
+
+def test_second_run_is_a_trace_or_a_model(whorl, saved, tmp_path) -> None:
+    path, trace, page = saved(NESTED), tmp_path / "t.npz", tmp_path / "page.html"
+    assert whorl("trace", path, *INPUTS, "-o", trace).code == 0
+    for how in ((*INPUTS, "--with", trace), (*INPUTS, "--with", path), ("--trace", trace, "--with", trace)):
+        done = whorl("explore", path, *how, "-o", page, "--json")
+        assert (done.code, done.document["values"]) == (0, 32)
+
+
+def test_second_run_without_a_first_is_refused(whorl, saved, tmp_path) -> None:
+    done = whorl("explore", saved(NESTED), "-o", tmp_path / "page.html", "--with", "t.npz")
+    assert done.err == "whorl: --with is compared with a run\n  fix: add --input, --random or --trace\n"

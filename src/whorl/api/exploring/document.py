@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from msgspec import Struct, field
+from msgspec import Struct
 
+from whorl.api.exploring.comparing import compare_traces
 from whorl.api.exploring.graphs import bodies_of
 from whorl.api.exploring.packing import Packer
 from whorl.api.exploring.recorded import BUDGETS, choose_detail, pack_traces
@@ -21,7 +22,6 @@ class Shown(Struct, frozen=True, kw_only=True):
     module: Module
     traces: Sequence[ValueTrace] = ()
     names: Sequence[str] = ()
-    facts: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 LARGEST = 1_750_000
@@ -30,7 +30,9 @@ LARGEST = 1_750_000
 
 def seal_document(shown: Shown) -> str:
     """The document with its arrays, compressed, as text in base64: with as much of the traces as keeps it small."""
-    document: dict[str, Any] = {"title": shown.title, "bodies": bodies_of(shown.module)} | shown.facts
+    document: dict[str, Any] = {"title": shown.title, "bodies": bodies_of(shown.module)}
+    if len(shown.traces) == 2:
+        document["differences"] = compare_traces(shown.module, *shown.traces)
     text = ""
     for detail in dict.fromkeys(choose_detail(shown.traces, budget) for budget in BUDGETS):
         packer = Packer()

@@ -23,6 +23,7 @@ def explore(
     *,
     values: str | Sequence[str] = "*",
     trace: ValueTrace | None = None,
+    other: ValueTrace | Source | None = None,
     title: str = "",
     limits: Limits | None = None,
     backend: str | None = None,
@@ -30,21 +31,37 @@ def explore(
     """A page that shows a model, whatever `load` takes: its loops and branches, their bodies as graphs.
 
     With `inputs` the model is run, and the page shows what happened in each iteration; `values` are globs for what is
-    recorded, as in `trace`. `trace`: what was recorded before, in the place of a run. The page is one file that reads
-    nothing else: `Page.save` writes it.
+    recorded, as in `trace`. `trace`: what was recorded before, in the place of a run. `other`: a second
+    trace, or a model with values of the same names that is run on the same inputs: both are shown side by side, with
+    what differs first. The page is one file that reads nothing else: `Page.save` writes it.
     Errors: LoadError, RunError.
     """
     module = load_module(source)
     if inputs is not None and trace is not None:
         raise RunError("inputs were passed beside a trace", fix="pass inputs for a new run, or the trace of an old one")
+    if other is not None and inputs is None and trace is None:
+        raise RunError("there is nothing to compare the other trace with", fix="pass inputs, or a trace")
+    patterns = [values] if isinstance(values, str) else list(values)
+
+    def record_run(model: Module, feeds: Mapping[str, Any]) -> ValueTrace:
+        return record(model, feeds, Selection(values=patterns), partial(run_once, limits=limits, mode=backend))
+
     if inputs is not None and has_bodies(module):
-        patterns = [values] if isinstance(values, str) else list(values)
-        trace = record(module, inputs, Selection(values=patterns), partial(run_once, limits=limits, mode=backend))
-    return page_of(module, title or title_of(source, module), [trace] if trace is not None else [])
+        trace = record_run(module, inputs)
+    traces = [] if trace is None else [trace]
+    if traces and other is not None:
+        if not isinstance(other, ValueTrace):
+            if inputs is None:
+                raise RunError("there are no inputs to run the other model on", fix="pass inputs, or two traces")
+            other = record_run(load_module(other), inputs)
+        traces.append(other)
+    return page_of(module, title or title_of(source, module), traces)
 
 
-def page_of(module: Module, title: str, traces: Sequence[ValueTrace], names: Sequence[str] = ("this run",)) -> Page:
-    """The page of a module with traces of it."""
+def page_of(
+    module: Module, title: str, traces: Sequence[ValueTrace], names: Sequence[str] = ("this run", "the other run")
+) -> Page:
+    """The page of a module with one or two traces of it."""
     return Page(title, seal_document(Shown(title=title, module=module, traces=traces, names=names[: len(traces)])))
 
 

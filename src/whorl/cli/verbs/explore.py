@@ -11,8 +11,9 @@ import os
 from functools import partial
 
 from whorl.api.exploring.exploring import has_bodies, page_of, title_of
+from whorl.api.models import load_module
 from whorl.api.tracing.recording import Selection, record
-from whorl.api.tracing.storage import load_trace
+from whorl.api.tracing.storage import ENDINGS, load_trace
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options
 from whorl.cli.documents import print_document
@@ -30,6 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_limits(parser)
     parser.add_argument("--trace", metavar="FILE", help="show what `whorl trace -o FILE` recorded, without a run")
     parser.add_argument(
+        "--with",
+        metavar="OTHER",
+        help="show a second run beside it and what differs first: a trace, or a model whose values have the same "
+        "names, run on the same inputs",
+    )
+    parser.add_argument(
         "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
     )
     parser.add_argument(
@@ -43,11 +50,14 @@ def execute(arguments: argparse.Namespace) -> int:
     runs = bool(arguments.input) or arguments.random is not None
     if arguments.trace:
         refuse_options(arguments, ("--input", "--random"), "is for a run, and --trace shows an old one")
+    if not runs and not arguments.trace:
+        refuse_options(arguments, ("--with",), "is compared with a run", "add --input, --random or --trace")
     if not runs:
         refuse_options(arguments, OF_RUNS, "is for a run of the model", "add --input or --random")
     module = module_of(arguments, needs_weights=runs)
     traces = _traces(arguments, module, runs)
-    page = page_of(module, title_of(arguments.model, module), traces)
+    names = ["this run", os.path.basename(_other(arguments))]
+    page = page_of(module, title_of(arguments.model, module), traces, names)
     page.save(arguments.output)
     if arguments.json:
         size = os.path.getsize(arguments.output)
@@ -57,12 +67,23 @@ def execute(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def _other(arguments: argparse.Namespace) -> str:
+    return getattr(arguments, "with") or ""
+
+
 def _traces(arguments: argparse.Namespace, module: Module, runs: bool) -> list[ValueTrace]:
+    other = _other(arguments)
     if arguments.trace:
-        return [load_trace(arguments.trace)]
+        return [load_trace(each) for each in (arguments.trace, other) if each]
     if not runs or not has_bodies(module):
         return []
     inputs = inputs_of(arguments, module, fills=arguments.random is not None)
     selection = Selection(values=arguments.values or ["*"], budget=arguments.budget)
+    run = partial(run_module, arguments)
     with suggest_lengths(arguments, module, inputs):
-        return [record(module, inputs, selection, partial(run_module, arguments))]
+        trace = record(module, inputs, selection, run)
+        if not other:
+            return [trace]
+        if other.endswith(ENDINGS):
+            return [trace, load_trace(other)]
+        return [trace, record(load_module(other), inputs, selection, run)]
