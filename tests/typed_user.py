@@ -121,7 +121,7 @@ def recorded(path: str) -> whorl.ValueTrace:
 
 
 def draw_page(path: str, folder: Path) -> str:
-    page: whorl.Page = whorl.explore(path, {"x": np.zeros(3)}, values=["*"], title="a model")
+    page: whorl.Page = whorl.explore(path, {"x": np.zeros(3)}, values=["*"], title="a model", costs=True, other=path)
     page.save(folder / "page.html")
     whorl.explore(path, trace=whorl.load_trace("trace.npz")).save("page.html")
     return page.html

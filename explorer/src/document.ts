@@ -27,6 +27,10 @@ export interface NodeInfo {
   outputs: number[];
   attributes?: string[];
   bodies?: number[];
+  /** The number of its cost. */
+  cost?: number;
+  /** Native code leaves it to NumPy. */
+  called?: boolean;
 }
 
 export interface Body {
@@ -97,11 +101,25 @@ export interface Differences {
   trips: string[];
 }
 
+/** How a node, or nodes that ran as one, ran in one run. */
+export interface Cost {
+  title: string;
+  how: string;
+  reason?: string;
+  calls?: string[];
+  nodes?: number;
+  depth?: number;
+  seconds?: number;
+  iterations?: number;
+  looped?: number;
+}
+
 export interface Content {
   title: string;
   bodies: Body[];
   traces?: TraceInfo[];
   differences?: Differences;
+  costs?: Cost[];
 }
 
 export type Column = Float32Array | Float64Array | Int32Array | Uint32Array | Uint16Array | Uint8Array;

@@ -1,10 +1,11 @@
 // What is known of the node or value that was chosen.
 
+import type { Cost } from "./document";
 import { el } from "./dom";
 import type { Model, Spot } from "./model";
 import type { Trace } from "./records";
 import type { State } from "./state";
-import { record } from "./words";
+import { cost, record } from "./words";
 
 const DEPENDS = [
   "the same in every iteration: can be computed once, before the loop",
@@ -18,6 +19,7 @@ const LEGEND: [string, string][] = [
   ["invariant", "the same in every iteration"],
   ["control", "a loop or branch: double-click"],
   ["varying", "its shape may change"],
+  ["slow", "did not run natively"],
 ];
 
 export class Inspector {
@@ -47,7 +49,9 @@ export class Inspector {
       if (argument.role !== "captured") facts.push(this.link({ body, value: k }, argument.role));
     });
     for (const result of here.results) if (result.to) facts.push(this.link({ body, value: result.value }, `${result.role} ${result.to}`));
-    const shown = LEGEND.slice(this.model.loops(body).length ? 0 : 3);
+    if (here.kind === "main" && this.model.content.costs) facts.push(el("h3", {}, "How it ran"), ...this.model.content.costs.map(costLine));
+    const last = this.model.content.costs ? LEGEND.length : LEGEND.length - 1;
+    const shown = LEGEND.slice(this.model.loops(body).length ? 0 : 3, last);
     return [...facts, el("h3", {}, "Colours"), ...shown.map(([name, text]) => el("p", { class: "legend" }, el("i", { class: name }), text))];
   }
 
@@ -62,6 +66,9 @@ export class Inspector {
       const [name, ...rest] = text.split(" = ");
       parts.push(fact(name, rest.join(" = ")));
     }
+    const ran = node.cost === undefined ? undefined : this.model.content.costs![node.cost];
+    if (ran !== undefined) parts.push(fact("ran", cost(ran)), ...(ran.reason ? [el("p", { class: "quiet" }, ran.reason)] : []));
+    if (node.called) parts.push(el("p", { class: "quiet" }, "native code calls back to NumPy for it: it has no native form for its types and shapes"));
     const inputs = node.inputs.filter((value) => value >= 0);
     if (inputs.length) parts.push(el("h3", {}, "Reads"), ...inputs.map((value) => this.link({ body, value })));
     parts.push(el("h3", {}, "Gives"));
@@ -110,6 +117,14 @@ export class Inspector {
       text ? el("output", {}, text) : undefined,
     );
   }
+}
+
+function costLine(each: Cost): HTMLElement {
+  const nodes = (each.nodes ?? 1) > 1 ? ` (${each.nodes} nodes)` : "";
+  const calls = each.calls?.length ? `; calls back for ${each.calls.join(", ")}` : "";
+  const line = el("p", { class: "cost" }, el("b", {}, `${each.title}${nodes}`), ` ${cost(each)}${each.reason ? `: ${each.reason}` : ""}${calls}`);
+  line.style.marginLeft = `${12 * (each.depth ?? 0)}px`;
+  return line;
 }
 
 function fact(name: string, text: string): HTMLElement {

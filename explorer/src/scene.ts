@@ -4,7 +4,7 @@ import { Graph, layout } from "@dagrejs/dagre";
 import type { Body, NodeInfo } from "./document";
 import { around, shownItems, type Group } from "./groups";
 import type { Model, Spot } from "./model";
-import { census, list, number, shortType, times } from "./words";
+import { census, cost, list, number, shortType, times } from "./words";
 
 export interface Item {
   id: string;
@@ -133,13 +133,15 @@ function nodeItem(model: Model, index: number, k: number): Item {
   if (output?.depends !== undefined) classes.push(DEPENDS[output.depends]);
   if (node.outputs.some((value) => body.values[value].varying)) classes.push("varying");
   if (node.bodies) classes.push("control");
+  const ran = node.cost === undefined ? undefined : model.content.costs![node.cost];
+  if (node.called || ran?.how === "interpreted") classes.push("slow");
   return makeItem({
     id: `n${k}`,
     kind: "node",
     node: k,
     value: node.outputs[0] ?? -1,
     title: titleOf(model, node),
-    lines: linesOf(model, body, node),
+    lines: [...linesOf(model, body, node), ...(ran ? [clip(cost(ran), 40)] : node.called ? ["calls back to NumPy"] : [])],
     classes,
   });
 }

@@ -1,6 +1,6 @@
 // Numbers, values and bodies in words.
 
-import type { Body, NodeInfo } from "./document";
+import type { Body, Cost, NodeInfo } from "./document";
 import type { Model } from "./model";
 import type { Trace, ValueRows } from "./records";
 
@@ -98,6 +98,19 @@ function describeMain(body: Body): string {
   const parts = [loops ? `${loops} loop${loops > 1 ? "s" : ""}` : "", branches ? `${branches} branch${branches > 1 ? "es" : ""}` : ""];
   const has = parts.filter((each) => each).join(" and ");
   return `Computes ${list(outputs)} from ${list(inputs) || "nothing"}${has ? `, with ${has}: open one to look inside` : ""}.`;
+}
+
+export function duration(seconds: number): string {
+  const [size, unit] = seconds < 1e-6 ? [1e9, "ns"] : seconds < 1e-3 ? [1e6, "µs"] : seconds < 1 ? [1e3, "ms"] : [1, "s"];
+  return `${Number((seconds * size).toPrecision(3))} ${unit}`;
+}
+
+/** How a node ran, in a few words. */
+export function cost(each: Cost): string {
+  const parts = [each.how];
+  if (each.seconds !== undefined) parts.push(duration(each.seconds));
+  if (each.iterations && each.looped !== undefined) parts.push(`${duration(each.looped / each.iterations)} an iteration`);
+  return parts.join(", ");
 }
 
 /** What the nodes of a group are, the most frequent ones first. */

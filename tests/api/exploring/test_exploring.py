@@ -67,3 +67,9 @@ def test_other_model_is_run_on_the_same_inputs() -> None:
     inputs = {"n": np.array(2), "x": X}
     trace = whorl.trace(NESTED, inputs)
     assert whorl.explore(NESTED, inputs, other=NESTED).html == whorl.explore(NESTED, inputs, other=trace).html
+
+
+def test_costs_without_inputs_are_refused() -> None:
+    with pytest.raises(whorl.RunError) as caught:
+        whorl.explore(NESTED, costs=True)
+    assert str(caught.value) == "costs are those of a run\n  fix: pass inputs"

@@ -199,3 +199,10 @@ def test_two_runs_show_where_they_part(open_page) -> None:
 def test_equal_runs_say_so(open_page) -> None:
     tab = open_page(whorl.explore(NESTED, {"n": np.array(2), "x": X}, other=NESTED))
     assert "no recorded value differs" in tab.locator(".banner").inner_text()
+
+
+def test_costs_stand_on_the_nodes(open_page) -> None:
+    tab = open_page(whorl.explore(NESTED, {"n": np.array(4), "x": X}, costs=True, backend="native"))
+    tab.get_by_role("treeitem", name="main graph").click()
+    assert "native" in tab.locator(".item", has_text="Loop outer").text_content()
+    assert "Loop 'outer'" in tab.locator(".inspector .cost").first.inner_text()

@@ -56,3 +56,10 @@ def test_second_run_is_a_trace_or_a_model(whorl, saved, tmp_path) -> None:
 def test_second_run_without_a_first_is_refused(whorl, saved, tmp_path) -> None:
     done = whorl("explore", saved(NESTED), "-o", tmp_path / "page.html", "--with", "t.npz")
     assert done.err == "whorl: --with is compared with a run\n  fix: add --input, --random or --trace\n"
+
+
+def test_costs_are_measured_in_a_run(whorl, saved, tmp_path) -> None:
+    path, page = saved(NESTED), tmp_path / "page.html"
+    assert whorl("explore", path, *INPUTS, "--costs", "-o", page).code == 0
+    done = whorl("explore", path, "--costs", "-o", page)
+    assert done.err == "whorl: --costs is for a run of the model\n  fix: add --input or --random\n"

@@ -2,6 +2,7 @@
 
 - `dependence`: what the nodes of a body depend on. `graphs`: bodies as data. `packing`: arrays in few bytes.
   `ticks`: which iterations a page has. `recorded`: a trace as data. `comparing`: where two traces part.
+  `costs`: how nodes ran.
 - `document`: all of it in one document. `page`: the file around it. `exploring`: `explore`.
 
 The page's program is in `web`, built from `explorer/` of the repository.

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
+from whorl.api.exploring.costs import Cost, measure_costs
 from whorl.api.exploring.document import Shown, seal_document
 from whorl.api.exploring.page import Page
 from whorl.api.models import Source, load_module
@@ -24,6 +25,7 @@ def explore(
     values: str | Sequence[str] = "*",
     trace: ValueTrace | None = None,
     other: ValueTrace | Source | None = None,
+    costs: bool = False,
     title: str = "",
     limits: Limits | None = None,
     backend: str | None = None,
@@ -31,14 +33,16 @@ def explore(
     """A page that shows a model, whatever `load` takes: its loops and branches, their bodies as graphs.
 
     With `inputs` the model is run, and the page shows what happened in each iteration; `values` are globs for what is
-    recorded, as in `trace`. `trace`: what was recorded before, in the place of a run. `other`: a second
-    trace, or a model with values of the same names that is run on the same inputs: both are shown side by side, with
-    what differs first. The page is one file that reads nothing else: `Page.save` writes it.
+    recorded, as in `trace`. `trace`: what was recorded before, in the place of a run. `other`: a second trace, or a
+    model with values of the same names that is run on the same inputs, to show both with what differs first. `costs`:
+    run it twice more, and show what ran natively and how long it took. `Page.save` writes the file.
     Errors: LoadError, RunError.
     """
     module = load_module(source)
     if inputs is not None and trace is not None:
         raise RunError("inputs were passed beside a trace", fix="pass inputs for a new run, or the trace of an old one")
+    if costs and inputs is None:
+        raise RunError("costs are those of a run", fix="pass inputs")
     if other is not None and inputs is None and trace is None:
         raise RunError("there is nothing to compare the other trace with", fix="pass inputs, or a trace")
     patterns = [values] if isinstance(values, str) else list(values)
@@ -55,14 +59,20 @@ def explore(
                 raise RunError("there are no inputs to run the other model on", fix="pass inputs, or two traces")
             other = record_run(load_module(other), inputs)
         traces.append(other)
-    return page_of(module, title or title_of(source, module), traces)
+    measured = measure_costs(module, inputs, limits, backend) if costs and inputs is not None else []
+    return page_of(module, title or title_of(source, module), traces, costs=measured)
 
 
 def page_of(
-    module: Module, title: str, traces: Sequence[ValueTrace], names: Sequence[str] = ("this run", "the other run")
+    module: Module,
+    title: str,
+    traces: Sequence[ValueTrace],
+    names: Sequence[str] = ("this run", "the other run"),
+    costs: Sequence[Cost] = (),
 ) -> Page:
-    """The page of a module with one or two traces of it."""
-    return Page(title, seal_document(Shown(title=title, module=module, traces=traces, names=names[: len(traces)])))
+    """The page of a module with one or two traces of it, and with what its nodes cost."""
+    shown = Shown(title=title, module=module, traces=traces, names=names[: len(traces)], costs=costs)
+    return Page(title, seal_document(shown))
 
 
 def title_of(source: object, module: Module) -> str:

@@ -8,20 +8,32 @@ from __future__ import annotations
 
 import argparse
 import os
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
+from whorl.api.exploring.costs import measure_costs
 from whorl.api.exploring.exploring import has_bodies, page_of, title_of
 from whorl.api.models import load_module
 from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, load_trace
 from whorl.api.tracing.value_trace import ValueTrace
-from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options
+from whorl.cli.arguments import (
+    UsageError,
+    add_inputs,
+    add_limits,
+    add_model,
+    count,
+    limits_of,
+    module_of,
+    refuse_options,
+)
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.cli.running import run_module
 from whorl.ir.graph import Module
 
-OF_RUNS = "--values", "--budget", "--dim", "--max-iterations", "--timeout", "--max-memory", "--backend"
+OF_RUNS = "--costs", "--values", "--budget", "--dim", "--max-iterations", "--timeout", "--max-memory", "--backend"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -35,6 +47,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="OTHER",
         help="show a second run beside it and what differs first: a trace, or a model whose values have the same "
         "names, run on the same inputs",
+    )
+    parser.add_argument(
+        "--costs", action="store_true", help="run the model twice more, and show what ran natively and how long it took"
     )
     parser.add_argument(
         "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
@@ -55,9 +70,12 @@ def execute(arguments: argparse.Namespace) -> int:
     if not runs:
         refuse_options(arguments, OF_RUNS, "is for a run of the model", "add --input or --random")
     module = module_of(arguments, needs_weights=runs)
-    traces = _traces(arguments, module, runs)
+    inputs = inputs_of(arguments, module, fills=arguments.random is not None) if runs else {}
+    with suggest_lengths(arguments, module, inputs):
+        traces = _traces(arguments, module, inputs if runs else None)
+        costs = measure_costs(module, inputs, limits_of(arguments), arguments.backend) if arguments.costs else []
     names = ["this run", os.path.basename(_other(arguments))]
-    page = page_of(module, title_of(arguments.model, module), traces, names)
+    page = page_of(module, title_of(arguments.model, module), traces, names, costs)
     page.save(arguments.output)
     if arguments.json:
         size = os.path.getsize(arguments.output)
@@ -71,19 +89,17 @@ def _other(arguments: argparse.Namespace) -> str:
     return getattr(arguments, "with") or ""
 
 
-def _traces(arguments: argparse.Namespace, module: Module, runs: bool) -> list[ValueTrace]:
+def _traces(arguments: argparse.Namespace, module: Module, inputs: Mapping[str, Any] | None) -> list[ValueTrace]:
     other = _other(arguments)
     if arguments.trace:
         return [load_trace(each) for each in (arguments.trace, other) if each]
-    if not runs or not has_bodies(module):
+    if inputs is None or not has_bodies(module):
         return []
-    inputs = inputs_of(arguments, module, fills=arguments.random is not None)
     selection = Selection(values=arguments.values or ["*"], budget=arguments.budget)
     run = partial(run_module, arguments)
-    with suggest_lengths(arguments, module, inputs):
-        trace = record(module, inputs, selection, run)
-        if not other:
-            return [trace]
-        if other.endswith(ENDINGS):
-            return [trace, load_trace(other)]
-        return [trace, record(load_module(other), inputs, selection, run)]
+    trace = record(module, inputs, selection, run)
+    if not other:
+        return [trace]
+    if other.endswith(ENDINGS):
+        return [trace, load_trace(other)]
+    return [trace, record(load_module(other), inputs, selection, run)]
