@@ -83,12 +83,12 @@ export class GraphView {
   }
 
   private drawFrame(group: Group, x: number, y: number, width: number, height: number): SVGGElement {
-    const [left, top] = [x - width / 2, y - height / 2];
+    const [left, top] = [x - width / 2, y - height / 2 - 14];
     const close = () => this.toggle(group);
     return svg(
       "g",
       { class: "frame" },
-      svg("rect", { x: left, y: top, width, height, rx: 8 }),
+      svg("rect", { x: left, y: top, width, height: height + 14, rx: 8 }),
       svg("text", { x: left + 8, y: top + 14, click: close }, `▾ ${clip(group.label)}`, svg("title", {}, "close this group")),
     );
   }
@@ -263,9 +263,11 @@ export class GraphView {
     this.fit();
     if (this.view.scale >= READABLE) return;
     const items = [...this.scene.items.values()].sort((a, b) => a.y - b.y);
-    const first = items.find((item) => item.classes.includes("control")) ?? items[0];
-    this.view = { ...this.view, scale: 0.75 };
-    if (first !== undefined) this.center(first);
+    const inner = items.find((item) => item.classes.includes("control"));
+    const scale = 0.75;
+    this.view = { ...this.view, scale };
+    if (inner !== undefined) this.center(inner);
+    else this.show({ scale, x: this.canvas.clientWidth / 2 - items[0].x * scale, y: 40 - this.scene.top * scale });
   }
 
   private center(item: Item): void {

@@ -1,9 +1,12 @@
 """`whorl explore`."""
 
+import re
+
 import numpy as np
 from traced_models import NESTED, X
 
 import whorl as api
+from whorl.api.exploring.serving import PageServer
 
 INPUTS = "--input", "n=4", "--input", "x=[1, 2, 0.5]"
 
@@ -63,3 +66,22 @@ def test_costs_are_measured_in_a_run(whorl, saved, tmp_path) -> None:
     assert whorl("explore", path, *INPUTS, "--costs", "-o", page).code == 0
     done = whorl("explore", path, "--costs", "-o", page)
     assert done.err == "whorl: --costs is for a run of the model\n  fix: add --input or --random\n"
+
+
+def test_page_is_served_until_interrupted(whorl, saved, monkeypatch) -> None:
+    def interrupt(server):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(PageServer, "serve_forever", interrupt)
+    done = whorl("explore", saved(NESTED), *INPUTS, "--serve")
+    assert done.code == 0
+    assert re.fullmatch(r"serving http://127\.0\.0\.1:\d+/[\w-]{32}/ until Ctrl-C\n", done.out)
+    done = whorl("explore", saved(NESTED), "--serve", "--json")
+    assert done.document.keys() == {"url", "bytes"}
+
+
+def test_file_and_server_exclude_each_other(whorl, saved) -> None:
+    for options in ((), ("--serve", "-o", "page.html")):
+        done = whorl("explore", saved(NESTED), *options)
+        message = "whorl: one of --output and --serve is needed\n  fix: write -o page.html, or --serve\n"
+        assert (done.code, done.err) == (2, message)

@@ -11,7 +11,7 @@ from whorl.api.exploring.comparing import compare_traces
 from whorl.api.exploring.costs import Cost
 from whorl.api.exploring.graphs import bodies_of
 from whorl.api.exploring.packing import Packer
-from whorl.api.exploring.recorded import BUDGETS, choose_detail, pack_traces
+from whorl.api.exploring.recorded import BUDGETS, SERVED, choose_detail, pack_traces
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.ir.graph import Module
 from whorl.passes.expose.scopes import scopes_of
@@ -25,6 +25,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     traces: Sequence[ValueTrace] = ()
     names: Sequence[str] = ()
     costs: Sequence[Cost] = ()
+    is_served: bool = False
 
 
 LARGEST = 1_750_000
@@ -32,7 +33,10 @@ LARGEST = 1_750_000
 
 
 def seal_document(shown: Shown) -> str:
-    """The document with its arrays, compressed, as text in base64: with as much of the traces as keeps it small."""
+    """The document with its arrays, compressed, as text in base64.
+
+    It has as much of the traces as keeps it small; of a page that is served all that a browser can show.
+    """
     document: dict[str, Any] = {"title": shown.title, "bodies": bodies_of(shown.module)}
     if len(shown.traces) == 2:
         document["differences"] = compare_traces(shown.module, *shown.traces)
@@ -40,7 +44,8 @@ def seal_document(shown: Shown) -> str:
         document["costs"] = to_builtins(shown.costs)
         _mark_costs(shown.module, shown.costs, document["bodies"])
     text = ""
-    for detail in dict.fromkeys(choose_detail(shown.traces, budget) for budget in BUDGETS):
+    budgets = (SERVED,) if shown.is_served else BUDGETS
+    for detail in dict.fromkeys(choose_detail(shown.traces, budget) for budget in budgets):
         packer = Packer()
         if shown.traces:
             document["traces"] = pack_traces(shown.traces, shown.names, packer, detail)

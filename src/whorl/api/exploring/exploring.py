@@ -69,9 +69,12 @@ def page_of(
     traces: Sequence[ValueTrace],
     names: Sequence[str] = ("this run", "the other run"),
     costs: Sequence[Cost] = (),
+    is_served: bool = False,
 ) -> Page:
     """The page of a module with one or two traces of it, and with what its nodes cost."""
-    shown = Shown(title=title, module=module, traces=traces, names=names[: len(traces)], costs=costs)
+    shown = Shown(
+        title=title, module=module, traces=traces, names=names[: len(traces)], costs=costs, is_served=is_served
+    )
     return Page(title, seal_document(shown))
 
 

@@ -18,7 +18,9 @@ from whorl.passes.expose.reading import Records
 
 BUDGETS = 4_800_000, 2_400_000, 1_200_000
 """Bytes of recorded elements in a page, before they are compressed; the last fit into two megabytes in any case."""
-TICKS = 4000, 2000, 1000, 500, 250, 120, 60, 20
+SERVED = 256_000_000
+"""Bytes of recorded elements in a page that is served."""
+TICKS = 100_000, 20_000, 4000, 2000, 1000, 500, 250, 120, 60, 20
 COLUMNS = 256, 64, 32, 16, 8, 4, 2, 1
 Rows = np.ndarray | Sequence[np.ndarray]
 """The elements of each record."""

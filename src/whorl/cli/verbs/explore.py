@@ -8,18 +8,21 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
 from whorl.api.exploring.costs import measure_costs
 from whorl.api.exploring.exploring import has_bodies, page_of, title_of
+from whorl.api.exploring.page import Page
+from whorl.api.exploring.serving import PageServer
 from whorl.api.models import load_module
 from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, load_trace
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.cli.arguments import (
-    UsageError,
     add_inputs,
     add_limits,
     add_model,
@@ -31,6 +34,7 @@ from whorl.cli.arguments import (
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.cli.running import run_module
+from whorl.cli.usage import UsageError
 from whorl.ir.graph import Module
 
 OF_RUNS = "--costs", "--values", "--budget", "--dim", "--max-iterations", "--timeout", "--max-memory", "--backend"
@@ -38,9 +42,17 @@ OF_RUNS = "--costs", "--values", "--budget", "--dim", "--max-iterations", "--tim
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_model(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="PAGE", help="the file to write: .html")
+    parser.add_argument("-o", "--output", metavar="PAGE", help="the file to write: .html")
     add_inputs(parser)
     add_limits(parser)
+    parser.add_argument(
+        "--serve",
+        nargs="?",
+        const=0,
+        type=count,
+        metavar="PORT",
+        help="serve the page to this machine until Ctrl-C, with all of a large trace, in the place of writing a file",
+    )
     parser.add_argument("--trace", metavar="FILE", help="show what `whorl trace -o FILE` recorded, without a run")
     parser.add_argument(
         "--with",
@@ -60,7 +72,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def execute(arguments: argparse.Namespace) -> int:
-    if not arguments.output.endswith((".html", ".htm")):
+    serves = arguments.serve is not None
+    if serves == bool(arguments.output):
+        raise UsageError("one of --output and --serve is needed", fix="write -o page.html, or --serve")
+    if not serves and not arguments.output.endswith((".html", ".htm")):
         raise UsageError(f"--output {arguments.output!r} does not end in .html")
     runs = bool(arguments.input) or arguments.random is not None
     if arguments.trace:
@@ -75,13 +90,27 @@ def execute(arguments: argparse.Namespace) -> int:
         traces = _traces(arguments, module, inputs if runs else None)
         costs = measure_costs(module, inputs, limits_of(arguments), arguments.backend) if arguments.costs else []
     names = ["this run", os.path.basename(_other(arguments))]
-    page = page_of(module, title_of(arguments.model, module), traces, names, costs)
+    page = page_of(module, title_of(arguments.model, module), traces, names, costs, serves)
+    if serves:
+        return _serve(page, arguments)
     page.save(arguments.output)
     if arguments.json:
         size = os.path.getsize(arguments.output)
         print_document({"page": arguments.output, "bytes": size, "values": sum(map(len, traces))})
     else:
         print(f"wrote {arguments.output}")
+    return 0
+
+
+def _serve(page: Page, arguments: argparse.Namespace) -> int:
+    with PageServer(page, arguments.serve) as server:
+        if arguments.json:
+            print_document({"url": server.url, "bytes": len(server.body)})
+        else:
+            print(f"serving {server.url} until Ctrl-C")
+        sys.stdout.flush()
+        with suppress(KeyboardInterrupt):
+            server.serve_forever()
     return 0
 
 
