@@ -4,7 +4,7 @@ import { Graph, layout } from "@dagrejs/dagre";
 import type { Body, NodeInfo } from "./document";
 import { around, shownItems, type Group } from "./groups";
 import type { Model, Spot } from "./model";
-import { census, cost, list, number, shortType, times } from "./words";
+import { census, cost, count, list, number, shortType, times } from "./words";
 
 export interface Item {
   id: string;
@@ -160,7 +160,7 @@ function linesOf(model: Model, body: Body, node: NodeInfo): string[] {
     lines.push(clip(times(inner.trip ?? "")));
   } else if (node.bodies) {
     const counts = node.bodies.map((each) => visibleNodes(model, each).length);
-    lines.push(`then ${counts[0]} nodes, else ${counts[1]}`);
+    lines.push(`then ${count(counts[0], "node")}, else ${counts[1]}`);
   }
   if (node.bodies) return lines;
   if (node.attributes) lines.push(clip(node.attributes.join(", ")));

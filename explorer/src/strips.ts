@@ -124,6 +124,23 @@ export class Strip {
     drawing.drawImage(canvas, 0, top, this.width, height);
   }
 
+  /** Texts beneath each other's ticks, where they have room. */
+  texts(rows: ValueRows): void {
+    const { drawing, range } = this;
+    const room = this.width / (range[1] - range[0]);
+    if (room < 24) return;
+    drawing.fillStyle = colour("ink");
+    drawing.font = "11px ui-monospace, monospace";
+    drawing.textAlign = "center";
+    for (let tick = range[0]; tick < range[1]; tick++) {
+      const row = rows.rowAt(tick);
+      if (row < 0) continue;
+      const text = rows.info.texts![row];
+      const most = Math.floor(room / 7);
+      drawing.fillText(text.length > most ? `${text.slice(0, most - 1)}…` : text, middleOf(tick, this.width, range), this.height / 2 + 4);
+    }
+  }
+
   /** Where something is not a number, infinite, or has another shape than before. */
   marks(rows: ValueRows): void {
     const { drawing } = this;

@@ -151,7 +151,10 @@ export class Timeline {
   private drawValue(strip: Strip, found: ValueRows[], path: string): void {
     const [rows, other] = found;
     if (this.axis !== undefined) strip.borders(this.axis);
-    if (rows.isText) return this.markDifference(strip, rows, path);
+    if (rows.isText) {
+      strip.texts(rows);
+      return this.markDifference(strip, rows, path);
+    }
     const ranges = found.map((each) => each.range());
     const range: [number, number] = [Math.min(...ranges.map((each) => each[0])), Math.max(...ranges.map((each) => each[1]))];
     if (rows.columns > 1) {

@@ -10,14 +10,14 @@ export function number(value: number, dtype = "float32"): string {
   if (!Number.isFinite(value)) return value > 0 ? "∞" : "−∞";
   if (Number.isInteger(value) && Math.abs(value) < 1e9) return String(value).replace("-", "−");
   const size = Math.abs(value);
-  const text = size >= 1e5 || size < 1e-3 ? value.toExponential(3) : String(Number(value.toPrecision(5)));
+  const text = size >= 1e5 || size < 1e-3 ? value.toExponential(3).replace(/\.?0+e/, "e") : String(Number(value.toPrecision(5)));
   return text.replace("-", "−");
 }
 
 /** A record in a few characters: its elements where they are few, else from where to where they reach. */
 export function record(rows: ValueRows, row: number, most = 4): string {
   if (row < 0) return "–";
-  if (rows.isText) return rows.info.texts![row];
+  if (rows.isText) return rows.info.texts![row] || '""';
   const size = rows.size(row);
   if (size === 0 && rows.elements > 0) return "empty";
   const shown = Math.min(size, rows.columns);

@@ -10,7 +10,7 @@ from whorl.ops.elementwise.arithmetic import Add, Sum
 from whorl.ops.elementwise.functions import Exp
 from whorl.ops.movement.shapes import Reshape
 from whorl.ops.reduce.reductions import ReduceSum
-from whorl.passes.report import Report, helper_name
+from whorl.passes.report import PassRun, Report, helper_name
 
 SUMS = """main(%x: float32[2]) {
   %a: float32[2] = Constant() {value = float32[2] <1 2>}
@@ -74,3 +74,11 @@ def test_tallies_add_up_over_folds():
     for elements in (3, 4):
         report.fold(Exp(), 1, elements)
     assert report.as_dict()["folded"] == {"ElementwiseUnary": {"invocations": 2, "elements": 7}}
+
+
+def test_notebook_shows_a_table_of_passes():
+    report = Report(nodes_before=4, nodes_after=2, runs=[PassRun("<fold>", 2, 2, 0.5)])
+    assert report._repr_html_() == (
+        "<p>4 nodes before, 2 after</p><table><tr><th>pass</th><th>edits</th><th>nodes</th><th>seconds</th></tr>"
+        "<tr><td>&lt;fold&gt;</td><td>2</td><td>2</td><td>0.5000</td></tr></table>"
+    )

@@ -193,6 +193,11 @@ class InferenceSession(Session):
         module = self.module if self._source is None else _read(self._source, self._options)
         return recording.record(module, input_feed, chosen, run)
 
+    def _repr_html_(self) -> str:
+        """The page of the model as it was read, for notebooks."""
+        module = self.module if self._source is None else _read(self._source, self._options)
+        return import_whole("whorl.api.exploring.exploring").explore(module)._repr_html_()
+
     def get_state(self) -> dict[str, Any]:
         """A copy of what each state of the model is between runs; None for one that the next run computes anew."""
         return self.whole.states.get()

@@ -82,6 +82,15 @@ class Report(Struct):
             lines.append(f"  {name}: {tally.invocations} invocations, {tally.elements} input elements")
         return lines
 
+    def _repr_html_(self) -> str:
+        """The nodes before and after, and what each pass did, as a table for notebooks."""
+        import html
+
+        head = "<tr><th>pass</th><th>edits</th><th>nodes</th><th>seconds</th></tr>"
+        cells = ((run.name, run.edits, run.nodes, f"{run.seconds:.4f}") for run in self.runs)
+        rows = "".join(f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>" for row in cells)
+        return f"<p>{self.nodes_before} nodes before, {self.nodes_after} after</p><table>{head}{rows}</table>"
+
     def as_dict(self) -> dict[str, Any]:
         """The report as plain data."""
         return {

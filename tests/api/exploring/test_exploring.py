@@ -73,3 +73,7 @@ def test_costs_without_inputs_are_refused() -> None:
     with pytest.raises(whorl.RunError) as caught:
         whorl.explore(NESTED, costs=True)
     assert str(caught.value) == "costs are those of a run\n  fix: pass inputs"
+
+
+def test_notebook_shows_the_page_of_a_session_as_that_of_its_model() -> None:
+    assert whorl.InferenceSession(NESTED)._repr_html_() == whorl.load(NESTED)._repr_html_()

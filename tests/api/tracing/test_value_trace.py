@@ -63,3 +63,9 @@ def test_value_that_was_not_recorded_is_a_key_error(path: str, text: str) -> Non
     with pytest.raises(KeyError) as caught:
         whorl.trace(NESTED, FEEDS, values=["outer/s", "inner/u"])[path]
     assert caught.value.args[0] == text
+
+
+def test_notebook_shows_a_table_of_what_was_recorded() -> None:
+    table = whorl.trace(NESTED, FEEDS)._repr_html_()
+    assert table.startswith("<table><tr><td>loop</td><td>outer</td><td>4 iterations</td></tr>")
+    assert "<tr><td>value</td><td>outer/s</td><td>4 records of float32[3]</td></tr>" in table

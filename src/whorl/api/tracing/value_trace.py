@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import importlib
 from collections.abc import Iterator, Mapping
 from tempfile import TemporaryDirectory
@@ -68,6 +69,13 @@ class ValueTrace(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return "\n".join(["<whorl.ValueTrace>", *self.lines()])
+
+    def _repr_html_(self) -> str:
+        """The lines as a table, for notebooks; `whorl.explore(model, trace=...)` shows what is in them."""
+        cells = (line.split(maxsplit=1) for line in self.lines())
+        rows = ((kind, *rest.rsplit(": ", 1)) for kind, rest in cells)
+        body = "".join(f"<tr>{''.join(f'<td>{html.escape(cell)}</td>' for cell in row)}</tr>" for row in rows)
+        return f"<table>{body}</table>"
 
     def lines(self) -> list[str]:
         """A line for each loop, branch and value."""
