@@ -11,6 +11,8 @@ export type Mode = (typeof MODES)[number];
 
 const SERIES = 8;
 const BINS = 40;
+/** Elements of a row that fit beside each other. */
+const WIDEST = 24;
 
 export interface Shown {
   rows: ValueRows;
@@ -203,6 +205,12 @@ function elements(parent: HTMLElement, shown: Shown): void {
   table.append(el("p", {}, `${rows.info.dtype}${rows.shapeText(row)}: ${record(rows, row)}`));
   const size = Math.min(rows.columns, rows.size(row));
   if (size < rows.size(row)) table.append(el("p", { class: "note" }, `${size} of ${rows.size(row)} elements, evenly chosen`));
-  const cells = Array.from({ length: size }, (_, k) => el("li", {}, number(rows.cell(row, k), rows.info.dtype)));
-  table.append(el("ol", { start: 0 }, ...cells));
+  const texts = Array.from({ length: size }, (_, k) => number(rows.cell(row, k), rows.info.dtype));
+  const width = Number(/(\d+)\]$/.exec(rows.shapeText(row))?.[1] ?? 1);
+  if (size < rows.size(row) || !rows.shapeText(row).includes(",") || width > WIDEST) {
+    table.append(el("ol", { start: 0 }, ...texts.map((text) => el("li", {}, text))));
+    return;
+  }
+  const lines = Array.from({ length: width ? size / width : 0 }, (_, k) => texts.slice(k * width, (k + 1) * width));
+  table.append(el("table", {}, ...lines.map((line, k) => el("tr", {}, el("th", {}, String(k)), ...line.map((text) => el("td", {}, text))))));
 }

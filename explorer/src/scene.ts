@@ -66,6 +66,11 @@ export function clip(text: string, most = MOST_TEXT): string {
   return text.length <= most ? text : `${text.slice(0, most - 1)}…`;
 }
 
+/** The end of a long name, which says more than its beginning. */
+function clipName(name: string, most = 24): string {
+  return name.length <= most ? name : `…${name.slice(1 - most)}`;
+}
+
 /** Whether a loop's condition always holds, so that it says nothing. */
 export function alwaysGoesOn(body: Body): boolean {
   return body.kind === "loop" && ALWAYS.test(body.condition ?? "");
@@ -154,7 +159,7 @@ function titleOf(model: Model, node: NodeInfo): string {
 function linesOf(model: Model, body: Body, node: NodeInfo): string[] {
   const names = node.outputs.map((value) => body.values[value].name);
   const type = node.outputs.length === 1 ? ` ${shortType(body.values[node.outputs[0]].type)}` : "";
-  const lines = [clip(list(names, 3) + type)];
+  const lines = [clip(list(names.map((name) => clipName(name)), 3) + type, 38)];
   if (node.bodies?.length === 1) {
     const inner = model.bodies[node.bodies[0]];
     lines.push(clip(times(inner.trip ?? "")));
@@ -208,7 +213,7 @@ function addArguments(model: Model, index: number, scene: Scene, makers: Map<num
     const type = shortType(value.type);
     const lines = [clip(type), clip(`${ROLES[argument.role]}${whole}`, 36)];
     const classes = ["argument", argument.role, ...(value.varying ? ["varying"] : [])];
-    const item = makeItem({ id: `a${k}`, kind: "argument", value: k, role: argument.role, title: clip(value.name), lines, classes });
+    const item = makeItem({ id: `a${k}`, kind: "argument", value: k, role: argument.role, title: clipName(value.name), lines, classes });
     scene.items.set(item.id, item);
     makers.set(k, item.id);
   });
@@ -254,7 +259,7 @@ function addResults(model: Model, index: number, scene: Scene, makers: Map<numbe
     const from = makers.get(result.value);
     if (from === undefined || (result.role === "condition" && alwaysGoesOn(body))) return;
     const name = result.role === "collected" || result.role === "last" || body.kind !== "loop" ? result.to : body.values[state]?.name;
-    const title = result.role === "condition" ? "go on?" : `→ ${clip(name ?? "")}`;
+    const title = result.role === "condition" ? "go on?" : `→ ${clipName(name ?? "")}`;
     const lines = [GOES[result.role]];
     const item = makeItem({ id: `r${k}`, kind: "result", value: result.value, role: result.role, title, lines, classes: ["result", result.role] });
     scene.items.set(item.id, item);
