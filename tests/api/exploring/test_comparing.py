@@ -5,7 +5,9 @@ from traced_models import NESTED, X
 
 import whorl
 from whorl.api.exploring.comparing import compare_traces
+from whorl.api.models import load_module
 from whorl.api.tracing.value_trace import ValueTrace
+from whorl.conformance.cases import load_cases
 from whorl.passes.expose.reading import Records
 
 INPUTS = {"n": np.array(4), "x": X}
@@ -63,3 +65,13 @@ def test_first_is_what_is_computed_first() -> None:
 def test_other_numbers_of_iterations_are_named_and_common_ones_compared() -> None:
     ours, theirs = whorl.trace(NESTED, INPUTS), whorl.trace(NESTED, INPUTS | {"n": np.array(3)})
     assert compare_traces(MODULE, ours, theirs) == {"values": {}, "first": None, "trips": ["outer", "outer/inner"]}
+
+
+def test_texts_and_lists_are_compared() -> None:
+    cases = {case.name: case for case in load_cases()}
+    for name in ("while_over_strings", "sequence_of_different_shapes"):
+        module = load_module(cases[name].proto)
+        trace = whorl.trace(
+            module, {k: v if isinstance(v, list) else np.asarray(v) for k, v in cases[name].inputs.items()}
+        )
+        assert compare_traces(module, trace, trace)["first"] is None

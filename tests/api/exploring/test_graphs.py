@@ -72,3 +72,10 @@ def test_omitted_operand_is_minus_one() -> None:
     module.main.nodes[0].inputs += [None]
     assert bodies_of(module)[0]["nodes"][0]["inputs"][-1] == -1
     assert np.shape(bodies_of(module)[0]["values"]) == (2,)
+
+
+def test_output_that_a_node_leaves_out_has_no_name() -> None:
+    module = whorl.load(NESTED)
+    for last in (module.main.nodes[-1].outputs, module.main.results, module.output_names):
+        last.pop()
+    assert [each["to"] for each in bodies_of(module)[1]["results"]] == ["", "y", ""]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from onnx_text import ROLLOUT
+from onnx_text import ROLLOUT, model
 from traced_models import GRID, NESTED, X
 
 import whorl
@@ -69,3 +69,13 @@ def test_notebook_shows_a_table_of_what_was_recorded() -> None:
     table = whorl.trace(NESTED, FEEDS)._repr_html_()
     assert table.startswith("<table><tr><td>loop</td><td>outer</td><td>4 iterations</td></tr>")
     assert "<tr><td>value</td><td>outer/s</td><td>4 records of float32[3]</td></tr>" in table
+
+
+def test_value_in_a_branch_of_the_main_graph_has_no_axis_of_iterations() -> None:
+    branch = model("""main (bool c, float[2] x) => (float[2] y) {
+        y = If (c) <then_branch = t () => (float[2] a) { a = Neg(x) },
+            else_branch = e () => (float[2] b) { b = Exp(x) }>
+    }""")
+    trace = whorl.trace(branch, {"c": np.array(True), "x": X[:2]})
+    assert (trace["a"].dims, trace["a"].values.tolist()) == (("dim_0",), [-1.0, -2.0])
+    assert trace["b"].dims[0] == "record" and trace["b"].shape[0] == 0

@@ -12,7 +12,6 @@ from whorl.api.tracing.differing import DEFAULTS, Tolerances, measure
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.ir.dtypes import COMPLEX, STRING
 from whorl.ir.graph import Module
-from whorl.ir.guards import is_list
 from whorl.passes.expose.reading import Records
 from whorl.passes.expose.scopes import Scope, scopes_of, values_in
 
@@ -36,21 +35,17 @@ def compare_traces(
 
 
 def _differences(ours: ValueTrace, theirs: ValueTrace, tolerances: Tolerances) -> Iterator[tuple[str, dict[str, Any]]]:
+    common = set(theirs)
     for path in ours:
-        if path not in theirs or (path in ours.summaries) != (path in theirs.summaries):
+        if path not in common or (path in ours.summaries) != (path in theirs.summaries):
             continue
         a, b = _aligned(ours.records(path), theirs.records(path))
-        row = _first_row(a.values, b.values, tolerances)
+        row = _first_row(a, b, tolerances)
         if row is None:
             continue
-        difference = measure(_own(a, row), _own(b, row), tolerances)
+        difference = measure(a.at_row(row), b.at_row(row), tolerances)
         if difference is not None:
             yield path, {"iterations": a.iterations[row].tolist(), "text": difference.text}
-
-
-def _own(records: Records, row: int) -> Any:
-    value = records.at_row(row)
-    return np.asarray(value) if isinstance(records.values, np.ndarray) else value
 
 
 def _aligned(a: Records, b: Records) -> tuple[Records, Records]:
@@ -70,16 +65,13 @@ def _take(records: Records, rows: list[int]) -> Records:
     return Records(records.path, records.loops, records.iterations[rows], chosen)
 
 
-def _first_row(a: np.ndarray | list[Any], b: np.ndarray | list[Any], tolerances: Tolerances) -> int | None:
+def _first_row(ours: Records, theirs: Records, tolerances: Tolerances) -> int | None:
+    a, b = ours.values, theirs.values
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape and a.dtype == b.dtype != STRING:
-        (rows,) = np.nonzero(_wrong_rows(a, b, tolerances))
-        return int(rows[0]) if len(rows) else None
-    pairs = enumerate(zip(a, b, strict=True))
-    return next((k for k, (x, y) in pairs if measure(_value(x), _value(y), tolerances) is not None), None)
-
-
-def _value(value: Any) -> Any:
-    return value if is_list(value) else np.asarray(value)
+        (wrong,) = np.nonzero(_wrong_rows(a, b, tolerances))
+        return int(wrong[0]) if len(wrong) else None
+    rows = range(len(ours.iterations))
+    return next((k for k in rows if measure(ours.at_row(k), theirs.at_row(k), tolerances) is not None), None)
 
 
 def _wrong_rows(a: np.ndarray, b: np.ndarray, tolerances: Tolerances) -> np.ndarray:

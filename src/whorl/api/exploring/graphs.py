@@ -115,11 +115,13 @@ class _Body:
 
     def _results(self) -> Iterator[dict[str, Any]]:
         node, results = self.scope.node, [self.values[value] for value in self.scope.region.results]
-        names = self.module.output_names if node is None else [value.name for value in node.outputs]
+        names = [*self.module.output_names] if node is None else [value.name for value in node.outputs]
         roles = ["output"] * len(results)
         if node is not None and isinstance(op := node.op, Loop):
             roles = ["condition", *["carried"] * op.carried, *["last"] * op.last, *["collected"] * len(op.collected)]
             names = ["", *names]
+        # A node may leave out its last outputs.
+        names += [""] * (len(results) - len(names))
         for role, k, name in zip(roles, results, names, strict=True):
             yield {"role": role, "value": k, "to": name}
 

@@ -146,6 +146,8 @@ def _loop_dims(loops: tuple[str, ...]) -> list[str]:
 
 def _is_grid(iterations: np.ndarray, axes: list[np.ndarray]) -> bool:
     """Whether there is a record for every combination of iterations, in order."""
+    if not axes:
+        return len(iterations) == 1
     if len(axes) == 1:
         return len(axes[0]) == len(iterations)
     if int(np.prod([len(axis) for axis in axes])) != len(iterations):
