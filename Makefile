@@ -96,7 +96,7 @@ docs: $(VENV)/.test
 	$(BIN)/python docs/make_outputs.py
 
 site: export NO_MKDOCS_2_WARNING := 1
-site: $(VENV)/.test
+site: $(VENV)/.gallery
 	$(BIN)/python -m mkdocs build --strict --quiet
 
 explorer:
@@ -138,6 +138,10 @@ $(VENV)/.build: $(VENV)/.created $(LOCK)
 $(VENV)/.demo $(VENV)/.test: $(VENV)/.%: $(VENV)/.build pyproject.toml
 	@echo "installing whorl[$*] into $(VENV)"
 	@$(INSTALL) '.[$*]'
+	@touch $@
+
+$(VENV)/.gallery: $(VENV)/.test tests/exports/requirements.txt
+	@$(PIP) install --no-deps $(shell grep silero tests/exports/requirements.txt)
 	@touch $@
 
 $(VENV)/.exports: $(VENV)/.test tests/exports/requirements.txt

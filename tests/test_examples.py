@@ -1,5 +1,6 @@
-"""The C example runs without Python and gives what a session gives; the scripts on MDF models run."""
+"""The C example runs without Python and gives what a session gives; the scripts on MDF models and the notebook run."""
 
+import json
 import re
 import runpy
 import subprocess
@@ -42,3 +43,17 @@ def test_neurons_in_c_do_as_in_a_session(tmp_path, capsys, kind):
 def test_script_on_an_mdf_model_runs(name, capsys):
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert "spikes" in capsys.readouterr().out
+
+
+def test_cells_of_the_notebook_run_and_hold_no_outputs(monkeypatch):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("xarray")
+    monkeypatch.chdir(EXAMPLES)
+    notebook = json.loads((EXAMPLES / "inside_a_loop.ipynb").read_text(encoding="utf-8"))
+    cells = [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+    names = {}
+    for cell in cells:
+        exec("".join(cell["source"]), names)
+    assert (len(cells), [cell["outputs"] for cell in cells if cell["outputs"]]) == (5, [])
+    assert names["trace"]["text.9"].attrs["ragged"] == "shapes differ"
+    assert names["located"].loops == [("/Loop", 1)]

@@ -116,6 +116,7 @@ def peak(simulation: whorl.Simulation) -> dict[str, float]:
 
 def recorded(path: str) -> whorl.ValueTrace:
     actual = whorl.trace(path, {"x": np.zeros(3)}, values="*", every=2)
+    actual.plot("h").savefig("trace.svg")
     whorl.save_trace(actual, "trace.npz")
     return whorl.load_trace("trace.npz")
 

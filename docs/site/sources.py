@@ -19,6 +19,11 @@ def outside(markdown: str, folder: Path) -> dict[str, Path]:
     return {target: path for target, path in files.items() if docs not in path.parents and path.is_file()}
 
 
+def _folder(file: Any) -> Path:
+    """Where a page lies, or would lie if the site had not made it."""
+    return (CHECKOUT / "docs" / file.src_uri).parent
+
+
 def uri(path: Path) -> str:
     """Where the page of a file lies in the site."""
     return f"source/{path.relative_to(CHECKOUT).as_posix()}.md"
@@ -39,20 +44,16 @@ def on_files(files: Any, config: Any) -> None:
 
     paths: dict[str, Path] = {}
     for file in files.documentation_pages():
-        if file.abs_src_path:
-            source = Path(file.abs_src_path)
-            named = outside(source.read_text(encoding="utf-8"), source.parent).values()
-            paths |= {uri(path): path for path in named}
+        named = outside(file.content_string, _folder(file)).values()
+        paths |= {uri(path): path for path in named}
     for where, path in sorted(paths.items()):
         files.append(File.generated(config, where, content=content(path), inclusion=InclusionLevel.NOT_IN_NAV))
 
 
 def on_page_markdown(markdown: str, page: Any, config: Any, files: Any) -> str:
     """Send links that leave docs to those pages."""
-    if not page.file.abs_src_path:
-        return markdown
     root = "../" * page.file.src_uri.count("/")
-    targets = outside(markdown, Path(page.file.abs_src_path).parent)
+    targets = outside(markdown, _folder(page.file))
     return LINK.sub(
         lambda match: f"{match[1]}{root}{uri(targets[match['target']])}" if match["target"] in targets else match[0],
         markdown,

@@ -64,10 +64,12 @@ def is_broken(link: str, path: Path, pages: dict[Path, Page]) -> bool:
 
 @pytest.mark.slow
 def test_site_has_every_public_name_whole_links_and_all_that_it_loads(tmp_path: Path) -> None:
-    for package in ("mkdocs", "material", "mkdocstrings"):
+    for package in ("mkdocs", "material", "mkdocstrings", "skl2onnx"):
         pytest.importorskip(package)
     pages = build(tmp_path)
     assert not [name for name in whorl.__all__ if lacks_page(tmp_path, name)]
+    gallery = {path.stem for path in pages if path.parent.name == "gallery"}
+    assert gallery >= {"index", "nearest-neighbours", "neuron", "torchscript-decoder"}
     loads = {load for page in pages.values() for load in page.loads}
     assert loads
     assert not [load for load in loads if load.startswith(OUTSIDE)]

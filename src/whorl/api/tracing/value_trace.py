@@ -12,6 +12,7 @@ import numpy as np
 
 from whorl.errors import UnsupportedError
 from whorl.ir.dtypes import STRING
+from whorl.ir.forking import import_whole
 from whorl.ir.guards import is_array
 from whorl.passes.expose.reading import Records
 from whorl.passes.expose.summaries import SUMMARY
@@ -66,6 +67,14 @@ class ValueTrace(Mapping[str, Any]):
         shapes = [_shape_of(value) for value in values]
         same = all(isinstance(value, np.ndarray) for value in values) and len({len(shape) for shape in shapes}) == 1
         return np.array(shapes, np.int64) if same else shapes
+
+    def plot(self, *paths: str) -> Any:
+        """A matplotlib Figure of values, all where none is named: a panel each, iterations from left to right.
+
+        Up to eight elements are lines, more are a map. Errors: KeyError for a value that was not recorded,
+        UnsupportedError without matplotlib, and for values that are not real numbers.
+        """
+        return import_whole("whorl.api.tracing.plotting").plot_records([self.records(path) for path in paths or self])
 
     def __repr__(self) -> str:
         return "\n".join(["<whorl.ValueTrace>", *self.lines()])
