@@ -1,4 +1,4 @@
-"""Runs the commands of docs/index.md and docs/howto, and writes what they print below them.
+"""Runs the commands of README.md, docs/index.md and docs/howto, and writes what they print below them.
 
 A block with a title is a file. Lines of a `sh` block that begin with `whorl` run in this process, others in a shell;
 `python` blocks of a page share their names. The `text` block below one holds what it prints; a line `...` in it stands
@@ -12,6 +12,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,19 +23,23 @@ from typing import Any
 from whorl.cli import main as whorl
 
 DOCS = Path(__file__).parent
+ROOT = DOCS.parent
 BLOCK = re.compile(r'^```(?P<language>\w*)(?: title="(?P<title>[^"]+)")?\n(?P<text>.*?)^```$', re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"# exit code (?P<code>\d+)")
 
 
 def pages() -> list[Path]:
     """The pages whose commands run."""
-    return [DOCS / "index.md", *sorted(path for path in (DOCS / "howto").glob("*.md") if path.stem != "index")]
+    howto = sorted(path for path in (DOCS / "howto").glob("*.md") if path.stem != "index")
+    return [ROOT / "README.md", DOCS / "index.md", *howto]
 
 
 def page(text: str, folder: Path) -> str:
     """A page with the outputs of its commands, which run in a folder. Errors: RuntimeError for one that fails."""
     names: dict[str, Any] = {"__name__": "__page__"}
     pieces, end, output = [], 0, None
+    if "examples/" in text:
+        shutil.copytree(ROOT / "examples", folder / "examples")
     with _working_in(folder):
         for block in BLOCK.finditer(text):
             between = text[end : block.start()]

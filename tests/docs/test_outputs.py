@@ -1,4 +1,4 @@
-"""The commands of docs/index.md and docs/howto run, and print what the pages say."""
+"""The commands of README.md, docs/index.md and docs/howto run, and print what the pages say."""
 
 import importlib.util
 from pathlib import Path
@@ -12,7 +12,11 @@ generator = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generator)
 
 
-@pytest.mark.parametrize("path", generator.pages(), ids=lambda path: path.relative_to(DOCS).with_suffix("").as_posix())
+def name_of(path: Path) -> str:
+    return path.relative_to(DOCS.parent).with_suffix("").as_posix()
+
+
+@pytest.mark.parametrize("path", generator.pages(), ids=name_of)
 def test_commands_of_a_page_print_what_it_says(path: Path, tmp_path: Path) -> None:
     for package in ("onnxruntime", "openvino", "xarray", "xdsl"):
         pytest.importorskip(package)
