@@ -1,6 +1,7 @@
 """The package's names: each is where the table says, and is loaded when it is asked for."""
 
 import importlib
+import inspect
 import subprocess
 import sys
 
@@ -37,3 +38,14 @@ def test_star_import_gives_every_name():
     names: dict = {}
     exec("from whorl import *", names)
     assert set(whorl.__all__) <= set(names)
+
+
+def public_parts(value: object) -> list[object]:
+    """A public function, or a class with the methods and properties that it defines itself."""
+    own = [part for name, part in vars(value).items() if not name.startswith("_")] if inspect.isclass(value) else []
+    return [value, *(part for part in own if inspect.isfunction(part) or isinstance(part, property))]
+
+
+@pytest.mark.parametrize("name", [name for name in whorl.__all__ if name != "Source"])
+def test_public_name_and_its_methods_have_docstrings(name):
+    assert all((part.__doc__ or "").strip() for part in public_parts(getattr(whorl, name)))

@@ -42,9 +42,11 @@ class TensorType(Struct, frozen=True):
         return None if isinstance(self.shape, AnyShape) else len(self.shape)
 
     def with_shape(self, shape: Shape) -> TensorType:
+        """The same element type with another shape."""
         return TensorType(self.dtype, shape)
 
     def with_dtype(self, dtype: np.dtype) -> TensorType:
+        """The same shape with another element type."""
         return TensorType(dtype, self.shape)
 
     def __str__(self) -> str:
