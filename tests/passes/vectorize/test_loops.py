@@ -273,3 +273,19 @@ def test_what_may_fail_is_not_computed_for_a_loop_without_iterations(rows, goes)
     reasons = vectorize_control_flow(module, Context(module, PassOptions()))
     text = "it may never run: Gather 'f' may fail on values that it does not see now"
     assert list(reasons.values()) == [] if goes else [text]
+
+
+@pytest.mark.parametrize(("rows", "columns", "goes"), [("0", "0", False), ("N", "0", False), ("0", "3", True)])
+def test_what_fails_by_the_lengths_of_a_row_is_not_computed_for_no_rows(rows, columns, goes):
+    module = read(f"""main(%x: float32[{rows}, {columns}]) {{
+  %r: float32[{rows}] = Loop(_, _, %x) {{scanned = (Scanned(),), collected = (Collected(),)}}
+  body(%i: int64[], %g: bool[], %v: float32[{columns}]) {{
+    %k: int64[] = Constant() {{value = int64[] <2>}}
+    %f: float32[] = Gather(%v, %k)
+    return %g, %f
+  }}
+  return r = %r
+}}""")
+    reasons = vectorize_control_flow(module, Context(module, PassOptions()))
+    text = "it may never run: Gather 'f' may fail on values that it does not see now"
+    assert list(reasons.values()) == [] if goes else [text]

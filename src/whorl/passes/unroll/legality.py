@@ -76,6 +76,12 @@ def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
     return not all(_is_total(node, dict(zip(names, lengths, strict=True))) for lengths in _samples(len(names)))
 
 
+def fails_by_lengths(node: Node) -> bool:
+    """Whether a node of fixed lengths may fail though no element of its operands decides it, as a constant index does
+    on an axis that is empty: then it may for no rows, too."""
+    return not (node.regions or _names(node) or _has_variable_integers(node)) and may_fail(node)
+
+
 def _helpful_lengths(node: Node) -> list[str]:
     """The names of dims of a node that cannot fail once they have lengths."""
     if node.regions:
