@@ -289,3 +289,25 @@ def test_what_fails_by_the_lengths_of_a_row_is_not_computed_for_no_rows(rows, co
     reasons = vectorize_control_flow(module, Context(module, PassOptions()))
     text = "it may never run: Gather 'f' may fail on values that it does not see now"
     assert list(reasons.values()) == [] if goes else [text]
+
+
+INNER = """main(%n: int64[], %x: float32[{0}], %y: float32[{1}]) {{
+  %r: float32[k, m] = Loop(%n, _, %x, %y) {{collected = (Collected(),)}}
+  body(%i: int64[], %g: bool[], %a: float32[{0}], %b: float32[{1}]) {{
+    %w: float32[m] = Loop(_, _, %a, %b) {{scanned = (Scanned(), Scanned()), collected = (Collected(),)}}
+    inner(%j: int64[], %h: bool[], %c: float32[], %d: float32[]) {{
+      %e: float32[] = Add(%c, %d)
+      return %h, %e
+    }}
+    return %g, %w
+  }}
+  return r = %r
+}}"""
+
+
+@pytest.mark.parametrize(("first", "second", "remains"), [("0", "1", True), ("N", "M", True), ("M", "M", False)])
+def test_loop_whose_slices_may_not_fit_is_not_computed_for_a_loop_without_iterations(first, second, remains):
+    module = read(INNER.format(first, second))
+    reasons = vectorize_control_flow(module, Context(module, PassOptions()))
+    text = "it may never run, and Loop 'w' may fail then"
+    assert (text in reasons.values()) is remains

@@ -11,7 +11,8 @@ from whorl.ir import dims
 from whorl.ir.dtypes import FLOAT32, STRING, is_integer
 from whorl.ir.graph import Node, Op, Region, Value, as_types, walk
 from whorl.ir.infer import names_in_type
-from whorl.ir.types import TensorType
+from whorl.ir.types import AnyShape, TensorType, Type
+from whorl.ops.control.flow import Loop
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.random.distributions import Random
@@ -68,12 +69,41 @@ def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
     if node in total:
         return False
     if node.regions:
-        return _has_variable_integers(node) or any(may_fail(inner, total) for r in node.regions for inner in r.nodes)
+        return loop_may_fail(node) or _has_variable_integers(node) or any(may_fail(inner, total) for r in node.regions for inner in r.nodes)
     operands = [value for value in node.inputs if value is not None]
     if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False
     names = _names(node)
     return not all(_is_total(node, dict(zip(names, lengths, strict=True))) for lengths in _samples(len(names)))
+
+
+def loop_may_fail(node: Node) -> bool:
+    """Whether a loop may refuse the lengths of what it scans, carries or collects; no for other nodes."""
+    op = node.op
+    if not isinstance(op, Loop):
+        return False
+    _, _, _, scanned, _ = op.split(node.inputs)
+    lengths = [how.length(tensor_type(value)) for value, how in zip(scanned, op.scanned, strict=True)]
+    if any(not dims.equal(lengths[0], length) for length in lengths):
+        return True
+    if any(how.part > 1 for how in op.scanned) or op.slices_suffice:
+        return True
+    body = node.regions[0]
+    states = op.split(body.arguments)[2]
+    if op.keep_shapes and not all(same_type(a.type, b.type) for a, b in zip(states, body.results[1:], strict=False)):
+        return True
+    outside = set[str]().union(*(names_in_type(value.type) for value in node.inputs if value is not None))
+    elements = [value.type for value in body.results[1 + op.carried + op.last :]]
+    return not all(_is_known(type) and names_in_type(type) <= outside for type in elements)
+
+
+def _is_known(type: Type) -> bool:
+    """Whether nothing in a type is unknown but the lengths of named dims."""
+    return (
+        isinstance(type, TensorType)
+        and not isinstance(type.shape, AnyShape)
+        and not any(isinstance(dim, dims.Unknown) for dim in type.shape)
+    )
 
 
 def fails_by_lengths(node: Node) -> bool:

@@ -11,7 +11,7 @@ from whorl.ops.control.flow import Loop
 from whorl.ops.elementwise.comparison import Where
 from whorl.passes.totality import Totality
 from whorl.passes.unroll.clamping import speculatable
-from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
+from whorl.passes.unroll.legality import CannotUnroll, loop_may_fail, require_speculatable
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align, lengths_of
 
 
@@ -31,6 +31,8 @@ def require_total(node: Node, what: str) -> None:
     """Refuse a node that may fail, or inside of which one may."""
     for inner in (node, *(each for region in node.regions for each in walk(region))):
         values = [value for value in (*inner.inputs, *inner.outputs) if value is not None]
+        if loop_may_fail(inner):
+            raise CannotVectorize(f"{what}, and {inner.title} may fail then")
         if inner.regions or Totality().is_total(inner):
             continue
         if not all(isinstance(value.type, TensorType) for value in values):
