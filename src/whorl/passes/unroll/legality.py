@@ -69,7 +69,8 @@ def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
     if node in total:
         return False
     if node.regions:
-        return loop_may_fail(node) or _has_variable_integers(node) or any(may_fail(inner, total) for r in node.regions for inner in r.nodes)
+        inside = (inner for region in node.regions for inner in region.nodes)
+        return loop_may_fail(node) or _has_variable_integers(node) or any(may_fail(inner, total) for inner in inside)
     operands = [value for value in node.inputs if value is not None]
     if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False

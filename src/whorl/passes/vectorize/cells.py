@@ -1,115 +1,182 @@
-"""Recurrent cells written as loops: `h = act(x + h @ R)` over all iterations is an RNN.
+"""Recurrent cells written as loops: over all iterations they are an RNN, a GRU or an LSTM.
 
-What is added to the product is the input, computed for all iterations before: the weights of the input are ones on the
-diagonal. One more row of zeros is run through, since engines refuse sequences without a step; its result is dropped.
+The input of the layer is the one value whose products with matrices the gates add, if nothing else changes with the
+iteration; otherwise it is what the gates add, and the weights of the input are ones on the diagonal.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
+from msgspec.structs import replace
 
-from whorl.ir.dtypes import FLOAT32
-from whorl.ir.graph import Node, Op, Value
-from whorl.ir.types import lengths_of
-from whorl.ops.elementwise.arithmetic import Add
-from whorl.ops.elementwise.functions import Tanh
-from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
+from whorl.ir.graph import Region, Value
+from whorl.ops.elementwise.arithmetic import Neg
+from whorl.ops.linear.einsum import Einsum
 from whorl.ops.linear.products import Gemm, MatMul
-from whorl.ops.movement.axes import Concat, Transpose
-from whorl.ops.movement.filling import ConstantOfShape, EyeLike
-from whorl.ops.movement.shapes import Shape, Squeeze, Unsqueeze
-from whorl.ops.recurrent.rnn import RNN
+from whorl.ops.movement.axes import Concat, Slice, Transpose
+from whorl.ops.movement.filling import ConstantOfShape
+from whorl.ops.movement.shapes import Reshape, Shape, Unsqueeze
 from whorl.passes.rules.pattern import maker, tensor_type
-from whorl.passes.vectorize.batched import Batched, align
-from whorl.passes.vectorize.forms import Recurrence
+from whorl.passes.vectorize.batched import Batched, CannotVectorize, lengths_of
+from whorl.passes.vectorize.gates import Cell, Gate, cell_of
+from whorl.passes.vectorize.layers import Layer, Mask
+from whorl.passes.vectorize.linear_maps import Dependence, Map, NoMap, dependents_of, evaluate, width_of
 from whorl.passes.vectorize.stacks import Stacks
 
-ACTIVATIONS: dict[type[Op], str] = {Tanh: "Tanh", Relu: "Relu", Sigmoid: "Sigmoid"}
+WIDEST = 256
+"""Columns of all gates up to which ones on the diagonal cost less than the loop."""
 
 
-class Cell(Recurrence):
-    """activation(terms + state @ weights)."""
-
-    title = "an RNN"
-
-    activation: str
-    terms: list[Batched]
-    weights: Value
-    is_turned: bool
-    """Whether the weights are those of the op: R^T."""
-
-    def table(self, stacks: Stacks, first: Value) -> Value:
-        build = stacks.build
-        total = self.terms[0]
-        for term in self.terms[1:]:
-            rank = max(total.rank, term.rank)
-            both = [align(x, rank, build) for x in (total, term)]
-            total = Batched(build.add(Add(), *both), total.is_mapped or term.is_mapped)
-        rows = stacks.all_rows(total, first)
-        shape = build.add(Concat(0), build.int64(1), build.add(Shape(), first), name="shape")
-        zeros = build.add(ConstantOfShape(np.zeros(1, np.float32)), shape, name="zeros")
-        rows = build.add(Concat(0), rows, zeros, name=rows.name)
-        axis = build.int64(0)
-        ones = build.add(Unsqueeze(), build.add(EyeLike(), self.weights, name="ones"), axis, name="ones")
-        turned = self.weights if self.is_turned else build.add(Transpose((1, 0)), self.weights, name=self.weights.name)
-        weights = build.add(Unsqueeze(), turned, axis, name=self.weights.name)
-        start = build.add(Unsqueeze(), first, axis, name=first.name)
-        hidden = lengths_of(tensor_type(self.weights))[0]
-        op = RNN(activations=(self.activation,), hidden_size=hidden if isinstance(hidden, int) else None)
-        values = build.add_many(op, [rows, ones, weights, None, None, start], [self.state.name, "last"])[0]
-        values = build.add(Squeeze(), values, build.int64(1), name=self.state.name)
-        return stacks.after(first, stacks.first(values, stacks.count))
-
-
-def cell_of(
-    state: Value, result: Value, term: Callable[[Value | None], Batched | None], nodes: set[Node]
-) -> Cell | None:
-    """The cell whose update of a state [batch, hidden] has this result; None for other updates."""
-    node = maker(result)
-    type = tensor_type(state)
-    if node is None or node.op.__class__ not in ACTIVATIONS or type.dtype != FLOAT32 or type.rank != 2:
+def layer_of(
+    states: Sequence[int],
+    arguments: Sequence[Value],
+    updates: Sequence[Value],
+    reader: Reader,
+    mask: Mask | None,
+) -> Layer | None:
+    """The layer whose states, h first, have these updates; None for others. Errors: CannotVectorize."""
+    h = arguments[0]
+    cell = cell_of(arguments, updates, dependents_of(reader.body, {h}))
+    if cell is None:
         return None
-    inner = {node}
-    parts = _summands(node.inputs[0], term, inner)
-    products = [made for part in parts if (made := _product(part, state)) is not None]
-    terms = [known for part in parts if (known := term(part)) is not None]
-    if len(products) != 1 or not terms or len(terms) + 1 != len(parts):
+    try:
+        return _Weights(cell, h, reader).layer(states, mask)
+    except NoMap:
         return None
-    _, matrix, *bias = products[0].inputs
-    if bias and (known := term(bias[0])) is not None:
-        terms.append(known)
-    elif bias and bias[0] is not None:
-        return None
-    weights = term(matrix)
-    if weights is None or weights.is_mapped or weights.rank != 2:
-        return None
-    shape = tensor_type(weights.value).shape
-    if not isinstance(shape, tuple) or not isinstance(shape[0], int) or shape[0] != shape[1]:
-        return None
-    nodes.update(inner, products)
-    return Cell(state, nodes, ACTIVATIONS[node.op.__class__], terms, weights.value, _is_turned(products[0]))
 
 
-def _summands(
-    value: Value | None, term: Callable[[Value | None], Batched | None], nodes: set[Node]
-) -> Sequence[Value | None]:
-    """What is added up to a value; terms that are known are taken whole."""
-    node = None if value is None or term(value) is not None else maker(value)
-    if node is None or not isinstance(node.op, Add):
-        return [value]
-    nodes.add(node)
-    return [part for each in node.inputs for part in _summands(each, term, nodes)]
+class Reader:
+    """A body, what is known of its values, and the stacks that add to the graph; `first` is h before the loop."""
+
+    def __init__(self, body: Region, known: Mapping[Value, Batched], stacks: Stacks, first: Value) -> None:
+        self.body, self.known, self.stacks, self.build, self.first = body, known, stacks, stacks.build, first
+
+    def dependence(self, root: Value) -> Dependence:
+        return Dependence(self.body, root, self.known, self.build)
+
+    def evaluate(self, value: Value, zeros: Mapping[Value, Value]) -> Batched:
+        """A value where others are zeros."""
+        bound = {key: Batched(zero, is_mapped=False) for key, zero in zeros.items()}
+        return evaluate(self.body, value, bound, self.known, self.build)
+
+    def zeros(self, value: Value) -> Value:
+        """One row of zeros of the width of a value."""
+        rank = tensor_type(value).rank or 1
+        return self.build.constant(np.zeros((*(1,) * (rank - 1), width_of(value)), np.float32))
 
 
-def _product(value: Value | None, state: Value) -> Node | None:
-    """The node that multiplies the state by a matrix."""
-    node = None if value is None else maker(value)
-    if node is None or node.inputs[0] is not state:
-        return None
-    return node if isinstance(node.op, MatMul) or node.op in (Gemm(), Gemm(transB=1)) else None
+class _Weights:
+    """The matrices and biases of one cell, gate by gate."""
 
+    def __init__(self, cell: Cell, h: Value, reader: Reader) -> None:
+        self.cell, self.h, self.reader, self.build = cell, h, reader, reader.build
+        self.size = width_of(h)
+        if any(gate.end - gate.start != self.size for gate in cell.gates):
+            raise NoMap
+        self.roots = [h] * len(cell.gates)
+        if cell.hidden is not None:
+            self.roots[-1] = cell.hidden
 
-def _is_turned(product: Node) -> bool:
-    return isinstance(product.op, Gemm) and bool(product.op.transB)
+    def layer(self, states: Sequence[int], mask: Mask | None) -> Layer:
+        build = self.build
+        recurrent = self._stack([self._recurrent(k) for k in range(len(self.roots))])
+        parts = next(filter(None, map(self._by_input, self._inputs())), None) or self._by_ones()
+        inputs, weights, bias = parts
+        zeros = build.constant(np.zeros((1, len(self.roots) * self.size), np.float32))
+        inner = zeros if self.cell.inner is None else self._inner_bias()
+        both = build.add(Concat(1), bias, inner, name="bias")
+        rank = tensor_type(self.h).rank
+        rows = build.add(Unsqueeze(), inputs, build.int64(1), name=inputs.name) if rank == 1 else inputs
+        op = replace(self.cell.op, hidden_size=self.size)
+        return Layer(op, rows, (weights, recurrent, both), states, mask)
+
+    # ---- the state -------------------------------------------------------------------------------------------
+
+    def _recurrent(self, k: int) -> Value:
+        """The columns of a gate's matrix for the state."""
+        gate, root = self.cell.gates[k], self.roots[k]
+        if root is not self.h and self.cell.inner is not None:
+            if self.reader.dependence(root).map(gate.source) != Map(None):
+                raise NoMap
+            return self.reader.dependence(self.h).matrix(self.cell.inner)
+        return self._columns(gate, self.reader.dependence(root).matrix(gate.source))
+
+    def _inner_bias(self) -> Value:
+        """The biases of the recurrent products: that of the last gate is multiplied by the reset gate."""
+        assert self.cell.inner is not None
+        value = self.reader.evaluate(self.cell.inner, {self.h: self.reader.zeros(self.h)})
+        before = self.build.constant(np.zeros((1, (len(self.roots) - 1) * self.size), np.float32))
+        return self.build.add(Concat(1), before, self._steady(value, self.size), name="bias")
+
+    # ---- the input -------------------------------------------------------------------------------------------
+
+    def _inputs(self) -> Iterator[Value]:
+        """Values of iterations that a matrix multiplies on the way to the first gate."""
+        known, seen = self.reader.known, [self.cell.gates[0].source]
+        rank = tensor_type(self.h).rank
+        while seen:
+            node = maker(seen.pop())
+            for value in () if node is None else node.inputs:
+                if value is None:
+                    continue
+                is_known = value in known and known[value].is_mapped and known[value].rank == rank
+                if is_known and node is not None and isinstance(node.op, MatMul | Gemm | Einsum | Concat):
+                    yield value
+                seen.append(value)
+
+    def _by_input(self, value: Value) -> tuple[Value, Value, Value] | None:
+        """The input, its weights and its bias, where only its products with matrices change with the iteration."""
+        before = len(self.build.region.nodes)
+        try:
+            dependence = self.reader.dependence(value)
+            matrices = [self._columns(gate, dependence.matrix(gate.source)) for gate in self.cell.gates]
+            parts: list[Value] = []
+            for gate, root in zip(self.cell.gates, self.roots, strict=True):
+                zeros = {root: self.reader.zeros(root), value: self.reader.zeros(value)}
+                whole = self._steady(self.reader.evaluate(gate.source, zeros), width_of(gate.source))
+                parts.append(self._columns(gate, whole))
+        except (NoMap, CannotVectorize):
+            del self.build.region.nodes[before:]
+            return None
+        return self.reader.known[value].value, self._stack(matrices), self.build.add(Concat(1), *parts, name="bias")
+
+    def _by_ones(self) -> tuple[Value, Value, Value]:
+        """What the gates add as the input, and ones on the diagonal as its weights."""
+        build, count = self.build, len(self.roots)
+        if count * self.size > WIDEST:
+            raise CannotVectorize(f"its {count} gates of {self.size} add more than products of one value")
+        shape = build.add(Shape(), self.reader.first, name="shape")
+        zero = build.add(ConstantOfShape(np.zeros(1, np.float32)), shape, name="zeros")
+        parts: list[Value] = []
+        for gate, root in zip(self.cell.gates, self.roots, strict=True):
+            whole = self.reader.evaluate(gate.source, {root: zero})
+            part = Batched(self._columns(gate, whole.value), whole.is_mapped)
+            parts.append(self.reader.stacks.all_rows(part, self.reader.first))
+        inputs = build.add(Concat(-1), *parts, name=self.h.name)
+        weights = build.constant(np.eye(count * self.size, dtype=np.float32)[None])
+        return inputs, weights, build.constant(np.zeros((1, count * self.size), np.float32))
+
+    # ---- columns ---------------------------------------------------------------------------------------------
+
+    def _steady(self, value: Batched, width: int) -> Value:
+        """A row that is the same in all iterations, of a batch too. Errors: NoMap for others."""
+        lengths = lengths_of(value.value)
+        if value.is_mapped or lengths[-1] != width or any(dim != 1 for dim in lengths[:-1]):
+            raise NoMap
+        return self.build.add(Reshape(), value.value, self.build.int64(1, width), name="bias")
+
+    def _columns(self, gate: Gate, value: Value) -> Value:
+        """The columns of a gate, of the negative where it is turned."""
+        if lengths_of(value)[-1] != self.size:
+            numbers = (self.build.int64(number) for number in (gate.start, gate.end, -1))
+            value = self.build.add(Slice(), value, *numbers, name=value.name)
+        return self.build.add(Neg(), value, name=value.name) if gate.is_turned else value
+
+    def _stack(self, matrices: Sequence[Value]) -> Value:
+        """[1, gates * hidden, rows] of matrices [rows, hidden]."""
+        build = self.build
+        whole = build.add(Concat(1), *matrices, name="weights") if len(matrices) > 1 else matrices[0]
+        turned = build.add(Transpose((1, 0)), whole, name="weights")
+        return build.add(Unsqueeze(), turned, build.int64(0), name="weights")

@@ -18,6 +18,7 @@ from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_ro
 from whorl.passes.vectorize.branches import open_branches
 from whorl.passes.vectorize.exits import loop_of_conditions, loop_of_trips, trips_of
 from whorl.passes.vectorize.forms import Recurrence
+from whorl.passes.vectorize.joint import Carried
 from whorl.passes.vectorize.recurrences import Chain, recurrence_of
 from whorl.passes.vectorize.regions import batch_node
 from whorl.passes.vectorize.speculation import require_total
@@ -81,8 +82,7 @@ class _Vectorized:
             left = [k for k in range(self.op.carried) if k not in self.final]
             if not left:
                 break
-            solved = [k for k in left if self._close(k)]
-            if not solved:
+            if not any([self._close(k) for k in left]) and not self._close_jointly(left):
                 state = self.states[left[0]]
                 raise CannotVectorize(reason or f"carried value {state.name!r} has no closed form{self.refused}")
         if reason and self.pending and any(v not in self.values for v in self._collected()):
@@ -148,6 +148,22 @@ class _Vectorized:
         self.forms.append(f"{state.name!r} as {form.title}")
         if state not in known:
             self.pending = [node for node in self.pending if node not in form.nodes]
+        return True
+
+    def _close_jointly(self, left: list[int]) -> bool:
+        """Find the closed form that some carried values have together."""
+        carried = Carried(self.body, self.states, self.firsts, self.values, self.pending, self.stacks)
+        try:
+            closed = carried.close(left)
+        except CannotVectorize as why:
+            self.refused = f": {why}"
+            return False
+        if closed is None:
+            return False
+        self.values |= closed.known
+        self.final |= closed.final
+        self.forms.append(f"{' and '.join(repr(self.states[k].name) for k in closed.final)} as {closed.title}")
+        self.pending = [node for node in self.pending if node not in closed.nodes]
         return True
 
     def _read(self, k: int, form: Recurrence) -> set[Value | None]:

@@ -26,7 +26,6 @@ from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import maker, tensor_type
 from whorl.passes.vectorize.batched import Batched, align, lengths_of
 from whorl.passes.vectorize.branches import selection_of
-from whorl.passes.vectorize.cells import cell_of
 from whorl.passes.vectorize.forms import (
     AllOrAny,
     Appended,
@@ -131,7 +130,7 @@ def recurrence_of(chain: Chain, result: Value, first: Value) -> Recurrence | Non
     where it needs terms that are not known yet."""
     if not isinstance(first.type, TensorType) or not isinstance(result.type, TensorType):
         return _appended(chain, result, first)
-    for find in (_overwritten, _beaten, _grown, _scattered, _sum, _product, _extreme, _all_or_any, _linear, _cell):
+    for find in (_overwritten, _beaten, _grown, _scattered, _sum, _product, _extreme, _all_or_any, _linear):
         before = len(chain.build.region.nodes)
         form = find(replace(chain, nodes=set()), result, first)
         if form is not None:
@@ -273,12 +272,6 @@ def _linear(chain: Chain, result: Value, first: Value) -> Recurrence | None:
             chain.nodes.add(node)
             return Linear(chain.state, chain.nodes, factor, known)
     return None
-
-
-def _cell(chain: Chain, result: Value, first: Value) -> Recurrence | None:
-    if not _keeps_type(chain, result, first):
-        return None
-    return cell_of(chain.state, result, chain.term, chain.nodes)
 
 
 def _factor(chain: Chain, product: Value | None) -> Batched | None:

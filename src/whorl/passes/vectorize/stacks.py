@@ -61,7 +61,7 @@ class Stacks:
             number = build.add(Reshape(), trip, build.int64(1), name="trips")
             if tensor_type(number).dtype != INT64:
                 number = build.add(Cast(INT64), number, name="trips")
-            if not _is_at_least(number, 0):
+            if not is_at_least(number, 0):
                 number = build.add(Max(), number, build.int64(0), name="trips")
             if not counts or known_dims(counts[0]) != known_dims(number) or known_dims(number) is None:
                 counts.append(number)
@@ -96,7 +96,7 @@ class Stacks:
     @property
     def is_some(self) -> bool:
         """Whether there surely is an iteration."""
-        return _is_at_least(self.count, 1)
+        return is_at_least(self.count, 1)
 
     # ---- what iterations see ---------------------------------------------------------------------------------
 
@@ -200,7 +200,7 @@ class Stacks:
         return build.add(Reshape(allowzero=1), moved, build.add(Concat(0), before, total, after, name="shape"))
 
 
-def _is_at_least(number: Value, least: int) -> bool:
+def is_at_least(number: Value, least: int) -> bool:
     """Whether the one element of a value surely is as large."""
     (dim,) = known_dims(number) or (dims.UNKNOWN,)
     low: float = dim if isinstance(dim, int) else bounds(dim)[0] if not isinstance(dim, dims.Unknown) else -1
