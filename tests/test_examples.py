@@ -54,6 +54,7 @@ def test_cells_of_the_notebook_run_and_hold_no_outputs(monkeypatch):
     names = {}
     for cell in cells:
         exec("".join(cell["source"]), names)
-    assert (len(cells), [cell["outputs"] for cell in cells if cell["outputs"]]) == (5, [])
+    assert (len(cells), [cell["outputs"] for cell in cells if cell["outputs"]]) == (6, [])
     assert names["trace"]["text.9"].attrs["ragged"] == "shapes differ"
     assert names["located"].loops == [("/Loop", 1)]
+    assert "torchscript_decoder.onnx" in names["page"].html

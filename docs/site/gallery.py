@@ -150,13 +150,16 @@ NEEDS = {"silero-vad": "silero_vad", "nearest-neighbours": "skl2onnx"}
 """The packages that bring models, or write them."""
 
 
+FRAME = 'style="width: 100%; height: 40rem; border: 0"'
+
+
 def made() -> Iterator[str]:
     """The entries whose packages are installed."""
     return (name for name in ENTRIES if name not in NEEDS or importlib.util.find_spec(NEEDS[name]))
 
 
 def page(name: str, entry: Entry, trace: whorl.ValueTrace) -> str:
-    """What is in the model, and what happened in it."""
+    """What is in the model, what happened in it, and the explorer."""
     structure = render(whorl.describe(entry.model)).partition("\n\n")[2].rpartition("\n\n")[0]
     happened = "\n".join(line for line in trace.lines() if not line.startswith("value"))
     return f"""---
@@ -172,6 +175,12 @@ hide: [toc]
 ![{", ".join(entry.drawn)} by iteration]({name}.svg)
 
 {entry.more}
+
+## Explorer
+
+The tree of loops, each body as a graph, and every value by iteration: [open it alone]({name}.explorer.html).
+
+<iframe src="{name}.explorer.html" title="{entry.title}" loading="lazy" {FRAME}></iframe>
 
 ## Structure
 
@@ -196,7 +205,7 @@ def index(names: Sequence[str], entries: Mapping[str, Entry]) -> str:
 
 
 def on_files(files: Any, config: Any) -> None:
-    """Run the models and add their pages and pictures."""
+    """Run the models and add their pages, pictures and explorers."""
     from mkdocs.structure.files import File
 
     names = list(made())
@@ -206,6 +215,8 @@ def on_files(files: Any, config: Any) -> None:
         trace = whorl.trace(entry.model, entry.feeds)
         picture = io.StringIO()
         trace.plot(*entry.drawn).savefig(picture, format="svg", metadata={"Date": None})
+        explorer = whorl.explore(entry.model, trace=trace, title=entry.title)
+        files.append(File.generated(config, f"gallery/{name}.explorer.html", content=explorer.html))
         files.append(File.generated(config, f"gallery/{name}.md", content=page(name, entry, trace)))
         files.append(File.generated(config, f"gallery/{name}.svg", content=picture.getvalue()))
 

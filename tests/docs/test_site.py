@@ -69,7 +69,7 @@ def test_site_has_every_public_name_whole_links_and_all_that_it_loads(tmp_path: 
     pages = build(tmp_path)
     assert not [name for name in whorl.__all__ if lacks_page(tmp_path, name)]
     gallery = {path.stem for path in pages if path.parent.name == "gallery"}
-    assert gallery >= {"index", "nearest-neighbours", "neuron", "torchscript-decoder"}
+    assert gallery >= {"index", "nearest-neighbours", "neuron", "neuron.explorer", "torchscript-decoder"}
     loads = {load for page in pages.values() for load in page.loads}
     assert loads
     assert not [load for load in loads if load.startswith(OUTSIDE)]
