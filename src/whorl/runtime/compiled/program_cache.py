@@ -56,7 +56,7 @@ from whorl.runtime.values import is_array, is_sequence
 MOST_NODES, FAR_TOO_LONG = 2048, 4096
 """Nodes of one subgraph, and outermost statements from which its lowering stops: memory is planned by looking at all
 pairs of what lies there at once."""
-MOST_STATEMENTS = 96
+MOST_STATEMENTS = 128
 """Outermost statements that LLVM optimises for a program, in which equal nests count once: it takes longer for a long
 function than for several short ones, and a run compiles no more programs than its credit allows."""
 MOST_PROGRAMS = 64
