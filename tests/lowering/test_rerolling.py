@@ -10,9 +10,11 @@ import pytest
 from onnx import numpy_helper
 from onnx_text import model
 from runtime.native_sessions import both, launches, session
+from spreading import results, share_everything
 
 import whorl
-from whorl.kernel.program import While
+from whorl.kernel.program import Spread, While
+from whorl.kernel.spread import spread
 from whorl.kernel.walk import all_statements
 from whorl.lowering.folding import Folded
 from whorl.lowering.graphs import lower_graph
@@ -195,3 +197,26 @@ def test_programs_of_other_lengths_share_the_stacked_weights():
     ]
     stacks = [[x for x in graph.arrays if x.ndim and x.shape[0] == BLOCKS] for graph in graphs]
     assert len(stacks[0]) == 4 and all(a is b for a, b in zip(*stacks, strict=True))
+
+
+@pytest.mark.parametrize("before_and_block", [(MASKED, BLOCK), (COUNTED, INNER)], ids=["nests", "loops inside"])
+def test_several_cores_give_the_bits_of_one(before_and_block: tuple[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    share_everything(monkeypatch)
+    before, block = before_and_block
+    data = blocks(before=before, block=block).SerializeToString()
+    for batch in (1, 5, 40):
+        expected = results(data, 1, feeds(batch))
+        for threads in (2, 3, 8):
+            for x, y in zip(expected, results(data, threads, feeds(batch)), strict=True):
+                np.testing.assert_array_equal(x, y)
+
+
+def test_blocks_are_shared_by_cores_as_what_is_in_no_loop():
+    """Nests of lengths that only a run knows are shared outside of loops alone, as there may be too many inside."""
+    region = whorl.load(blocks()).main
+    shared = []
+    for joins in (False, True):
+        program = lower_graph(region, region.arguments, takes_lengths=True, joins_blocks=joins).program
+        spread(program)
+        shared.append(sum(isinstance(statement, Spread) for statement in all_statements(program.body)))
+    assert shared[1] >= shared[0] // BLOCKS > 0

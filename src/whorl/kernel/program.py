@@ -63,11 +63,15 @@ class When(Struct):
 
 
 class While(Struct):
-    """Runs `head`, stops unless `condition` holds, runs `body`, and starts again."""
+    """Runs `head`, stops unless `condition` holds, runs `body`, and starts again.
+
+    `of_blocks`: the body is a part of a program that stands there several times, and as long as what is in no loop.
+    """
 
     head: list[Statement]
     condition: Expr
     body: list[Statement] = field(default_factory=lambda: list[Statement]())
+    of_blocks: bool = False
 
 
 class Swap(Struct):

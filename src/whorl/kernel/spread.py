@@ -99,8 +99,9 @@ class _Spreader(Struct):
             if made is not None:
                 block[position] = made
                 continue
+            is_loop = isinstance(statement, For) or (isinstance(statement, While) and not statement.of_blocks)
             for inner in blocks(statement):
-                self.block(inner, is_repeated or isinstance(statement, For | While))
+                self.block(inner, is_repeated or is_loop)
 
     def shared(self, statement: Statement, is_repeated: bool) -> Spread | None:
         if isinstance(statement, Call | For):

@@ -314,7 +314,7 @@ def _lower_repeat(node: Node, op: Repeat, env: dict[Value, View], k: KernelBuild
         assert buffer is not None, "constants of several blocks lie in memory"
         inner[row] = k.view_of(buffer, lengths_of(memory_type(row, k)), (i,))
     k.assign(i, k.const(0))
-    loop = While([], k.compare("lt", i, k.const(op.count)))
+    loop = While([], k.compare("lt", i, k.const(op.count)), of_blocks=True)
     with k.into(loop.body):
         results = lower_region(body, inner, k)
         require_same_shapes(results, types, storages, op.carried, k)
