@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -84,13 +85,7 @@ def write(key: str, *parts: bytes | memoryview) -> None:
     directory = folder()
     if directory is None:
         return
-    import tempfile
-
-    try:
-        with tempfile.NamedTemporaryFile(dir=directory, delete=False) as file:
-            name = Path(file.name)
-    except OSError:
-        return
+    name = directory / f"{key}.{os.getpid()}.{threading.get_ident()}"
     try:
         _write_parts(name, [digest_of(key, *parts), *parts])
         os.replace(name, directory / f"{key}{_SUFFIX}")
@@ -98,13 +93,14 @@ def write(key: str, *parts: bytes | memoryview) -> None:
         return
     finally:
         with suppress(OSError):
-            name.unlink(missing_ok=True)
+            name.unlink()
     if key.endswith("0"):
         trim(LARGEST)
 
 
 def _write_parts(path: Path, parts: Sequence[bytes | memoryview]) -> None:
-    with path.open("wb") as file:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags, 0o600), "wb") as file:
         for part in parts:
             file.write(part)
 
