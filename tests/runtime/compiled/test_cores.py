@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -246,6 +248,28 @@ def test_pool_grows_and_never_shrinks() -> None:
     for threads, expected in ((2, 2), (4, 4), (3, 4)):
         own.grow(threads)
         assert own.threads == expected
+
+
+def affinity_of(pool: Pool, handle: ctypes.c_void_p) -> set[int]:
+    mask = ctypes.create_string_buffer(128)
+    assert pool.library.pthread_getaffinity_np(handle, ctypes.c_size_t(len(mask)), mask) == 0
+    number = int.from_bytes(mask.raw, "little")
+    return {core for core in range(8 * len(mask)) if number >> core & 1}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="other systems do not say on which core a thread is")
+def test_threads_of_the_pool_keep_off_the_core_of_the_caller() -> None:
+    """So that a thread that is woken need not wait for the one that woke it."""
+    pool, allowed = Pool(), os.sched_getaffinity(0)
+    pool.grow(3)
+    for core in sorted(allowed)[:2]:
+        pool.avoid_core(core)
+        expected = allowed - {core} or allowed
+        assert [affinity_of(pool, handle) for handle in pool.handles] == [expected, expected]
+    pool.grow(4)
+    pool.avoid_core(max(allowed))
+    assert affinity_of(pool, pool.handles[-1]) == (allowed - {max(allowed)} or allowed)
+    assert os.sched_getaffinity(0) == allowed
 
 
 def test_program_of_one_thread_never_asks_the_pool() -> None:

@@ -36,6 +36,8 @@ def available_cores() -> int:
         return count
 
 
+_CURRENT_CORE = getattr(ctypes.PyDLL(None), "sched_getcpu", None) if sys.platform == "linux" else None
+"""Linux's number of the core that a thread is on."""
 _blocks: list[ctypes.Array[ctypes.c_int64]] = []
 """The memory of all pools: threads wait in it until the process ends."""
 
@@ -51,6 +53,8 @@ class Pool:
         _blocks.append(self.block)
         self.address = ctypes.addressof(self.block)
         self.threads = 1
+        self.handles: list[ctypes.c_void_p] = []
+        self.avoided = -1
         for n, name in enumerate(pool.PTHREAD, pool.INTERFACE):
             self.block[n] = ctypes.cast(self.library[name], ctypes.c_void_p).value or 0
         for cell, name in ((pool.MUTEX, "mutex"), (pool.WORK, "cond"), (pool.DONE, "cond")):
@@ -70,8 +74,28 @@ class Pool:
                     return
                 self.library.pthread_detach(thread)
                 self.threads += 1
+                self.handles.append(thread)
+                self.avoided = -1
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+
+    def avoid_core(self, core: int) -> None:
+        """Keep the threads off the core that the caller is on, if it may use others.
+
+        Linux wakes a thread where the caller runs, unless it sees that another core near by is idle: the thread then
+        waits there until the caller is done.
+        """
+        if core == self.avoided:
+            return
+        self.avoided = core
+        others = os.sched_getaffinity(0) - {core}
+        if not others:
+            return
+        mask = sum(1 << each for each in others)
+        size = (mask.bit_length() + 63) // 64 * 8
+        cores = mask.to_bytes(size, "little")
+        for thread in self.handles:
+            self.library.pthread_setaffinity_np(thread, ctypes.c_size_t(size), cores)
 
 
 class _Pools:
@@ -120,6 +144,8 @@ def set_threads(block: ctypes.Array[ctypes.c_int64], threads: int) -> None:
     pool = _pools.current
     if (pool is None or pool.threads < threads) and (block[callers.IS_MISSED] or debug().spreads):
         pool = _pools.start(threads)
+    if pool is not None and _CURRENT_CORE is not None:
+        pool.avoid_core(_CURRENT_CORE())
     if pool is not None and block[callers.POOL] != pool.address:
         block[callers.POOL], block[callers.FORK] = pool.address, pool.fork
     elif pool is None and block[callers.POOL]:
