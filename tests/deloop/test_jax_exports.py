@@ -1,14 +1,15 @@
 """Models of jax, by jax2onnx, lose their loops and give what jax gives."""
 
 import pytest
+from exports.harness import require_all
 
-pytest.importorskip("jax2onnx", reason="jax2onnx is not installed: `make test-exports` installs it")
+require_all()
 
-from exports import jax_loops
-from exports.jax_export import export_of
+from exports import jax_loops  # noqa: E402
+from exports.jax_export import export_of  # noqa: E402
 
-from deloop import jax_cells
-from deloop.exported import check_without_loops
+from deloop import jax_cells  # noqa: E402
+from deloop.exported import check_without_loops  # noqa: E402
 
 pytestmark = pytest.mark.slow
 LOOPS = ("fori_loop_over_columns", "fori_loop_sets_columns", "fori_loop_reads_what_it_wrote", "fori_loop_swaps")

@@ -1,15 +1,16 @@
 """Models of torch, by dynamo and by scripting, lose their loops and branches and give what torch gives."""
 
 import pytest
+from exports.harness import require_all
 
-pytest.importorskip("torch", reason="torch is not installed: `make test-exports` installs it")
+require_all()
 
-from exports import torch_loops
-from exports.torch_export import export_of
+from exports import torch_loops  # noqa: E402
+from exports.torch_export import export_of  # noqa: E402
 
-import whorl
-from deloop import torch_cells
-from deloop.exported import check_without_loops
+import whorl  # noqa: E402
+from deloop import torch_cells  # noqa: E402
+from deloop.exported import check_without_loops  # noqa: E402
 
 pytestmark = pytest.mark.slow
 LOOPS = torch_loops.TABLE.cases
