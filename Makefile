@@ -68,7 +68,7 @@ test-openvino: $(VENV)/.test
 
 test-exports: export WHORL_REQUIRE_EXPORTS := 1
 test-exports: $(VENV)/.exports
-	$(BIN)/python -m pytest -q -n $(WORKERS) tests/exports
+	$(BIN)/python -m pytest -q -n $(WORKERS) tests/exports tests/embed tests/deloop/test_*_exports.py
 
 conformance: $(VENV)/.test
 	$(BIN)/python -m whorl.conformance --page docs/conformance.md
