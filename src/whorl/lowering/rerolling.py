@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from whorl.ir.constants import Constant, FixedArray, as_array
 from whorl.ir.dtypes import STRING, is_float
 from whorl.ir.graph import Node, Op, Region, Value
-from whorl.ir.guards import is_array
+from whorl.ir.guards import is_array, is_list, is_tuple
 from whorl.ir.types import TensorType
 from whorl.ops.control.flow import Loop
 
@@ -130,10 +130,15 @@ def _form_of_region(region: Region) -> Hashable:
 
 
 def _attribute(value: object) -> Hashable:
-    """A field of an op; the text of a number tells 0.0 from -0.0, which `==` does not."""
+    """A field of an op. The text of a number tells 0.0 from -0.0, which `==` does not; that of an array is rounded and
+    shortened, and that of a lazy one need not tell its elements, so such a one is equal to itself alone."""
     if is_array(value):
         return value.dtype, value.shape, value.tobytes() if value.dtype != STRING else str(value.tolist())
-    return type(value), repr(value)
+    if is_tuple(value) or is_list(value):
+        return is_tuple(value), tuple(map(_attribute, value))
+    if isinstance(value, Struct):
+        return type(value), tuple(_attribute(getattr(value, name)) for name in value.__struct_fields__)
+    return id(value) if hasattr(value, "numpy") else (type(value), repr(value))
 
 
 # ---- what blocks read ------------------------------------------------------------------------------------------
