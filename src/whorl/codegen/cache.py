@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -85,7 +84,7 @@ def write(key: str, *parts: bytes | memoryview) -> None:
     directory = folder()
     if directory is None:
         return
-    name = directory / f"{key}.{os.getpid()}.{threading.get_ident()}"
+    name = directory / f"{key}.{os.urandom(8).hex()}"
     try:
         _write_parts(name, [digest_of(key, *parts), *parts])
         os.replace(name, directory / f"{key}{_SUFFIX}")
@@ -99,7 +98,7 @@ def write(key: str, *parts: bytes | memoryview) -> None:
 
 
 def _write_parts(path: Path, parts: Sequence[bytes | memoryview]) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     with open(os.open(path, flags, 0o600), "wb") as file:
         for part in parts:
             file.write(part)
