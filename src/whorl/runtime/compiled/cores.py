@@ -22,6 +22,8 @@ from whorl.ir.forking import delay_forks, import_whole, renew_in_children
 LEAST_WORK = 1 << 19
 """Scalar operations that take several times as long as waking a thread."""
 ALONE = (1 << 63) - 1
+MOST_MOVED = 7
+"""Threads that keep off the caller's core: each asks the system once for that, and among more cores one is free."""
 _QUOTA = Path("/sys/fs/cgroup/cpu.max")
 
 
@@ -85,7 +87,7 @@ class Pool:
         Linux wakes a thread where the caller runs, unless it sees that another core near by is idle: the thread then
         waits there until the caller is done.
         """
-        if core == self.avoided:
+        if core == self.avoided or len(self.handles) > MOST_MOVED:
             return
         self.avoided = core
         others = os.sched_getaffinity(0) - {core}
