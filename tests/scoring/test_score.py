@@ -131,6 +131,16 @@ def test_changed_model_is_refused(path, tmp_path):
         whorl.score(other, path, out)
 
 
+def test_changed_element_of_a_large_shared_value_is_refused(tmp_path):
+    text = """<ir_version: 10, opset_import: ["" : 21]> main (float[n] x, float[5000] w) => (float[n] y) {
+        total = ReduceSum <keepdims = 0> (w) y = Mul (x, total) }"""
+    model, rows, weights = onnx.parser.parse_model(text), pa.table({"x": [1.0, 2.0]}), np.ones(5000, np.float32)
+    whorl.score(model, rows, tmp_path / "out", shared={"w": weights})
+    weights[2500] = 2
+    with pytest.raises(RunError, match="was begun with shared "):
+        whorl.score(model, rows, tmp_path / "out", shared={"w": weights})
+
+
 def test_results_go_wherever_fsspec_writes(path):
     whorl.score(PERCEPTRON, path, "memory://scored/out.parquet", part_rows=200)
     actual = whorl.score(HALVES, "memory://scored/out.parquet", columns={"x": "z"}, shared={"count": 0})

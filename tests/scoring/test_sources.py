@@ -25,3 +25,11 @@ def test_table_is_read_in_its_order():
 def test_fingerprint_is_of_the_contents():
     assert TableSource(table(10)).fingerprint == TableSource(pa.concat_tables([table(10)])).fingerprint
     assert TableSource(table(10)).fingerprint != TableSource(table(11)).fingerprint
+
+
+def test_fingerprint_is_of_the_texts_that_codes_stand_for():
+    def codes(*texts):
+        return pa.table({"c": pa.DictionaryArray.from_arrays(pa.array([0, 1, 0]), list(texts))})
+
+    assert TableSource(codes("a", "b")).fingerprint == TableSource(codes("a", "b")).fingerprint
+    assert TableSource(codes("a", "b")).fingerprint != TableSource(codes("a", "c")).fingerprint

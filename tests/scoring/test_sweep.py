@@ -7,7 +7,7 @@ import numpy as np
 import onnx
 import pyarrow.parquet as pq
 import pytest
-from mdf.models import OSCILLATOR, data, model
+from mdf.models import OSCILLATOR, data, model, node
 from scoring.models import HALVES
 
 import whorl
@@ -133,3 +133,15 @@ def test_wrong_use_is_refused(source, options, message, path):
     with pytest.raises(RunError) as error:
         whorl.sweep_points(source or path, GRID, **options)
     assert str(error.value) == message
+
+
+def test_changed_element_of_a_large_array_is_noticed(tmp_path):
+    def network(values):
+        parameters = {"I": {"value": values}, "k": {"value": 1.0}, "y": {"value": "I * k"}}
+        return model({"cell": node(parameters, ["y"])})
+
+    values, design, out = np.arange(5000.0), whorl.Design(grid={"cell.k": [1.0, 2.0]}), tmp_path / "out.parquet"
+    whorl.sweep_points(network(values), design, out, steps=2)
+    values[2500] += 1
+    with pytest.raises(RunError, match="was begun with another model: it changed since"):
+        whorl.sweep_points(network(values), design, out, steps=2)

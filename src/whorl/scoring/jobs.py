@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
@@ -16,12 +14,11 @@ from whorl.api.models import load_module
 from whorl.api.options import SessionOptions
 from whorl.errors import RunError
 from whorl.formats.options import LoadOptions
-from whorl.ir.constants import Constant, blocks
 from whorl.ir.dtypes import FLOATS
 from whorl.ir.graph import Module
-from whorl.ir.text import print_module
 from whorl.scoring.batches import LARGEST, choose_batch, choose_layout, fixed_batch
 from whorl.scoring.columns import arrow_type
+from whorl.scoring.digests import digest_module, digest_value
 from whorl.scoring.layouts import Layout, candidates
 from whorl.scoring.mapping import Columns, map_columns
 from whorl.scoring.packages import arrow
@@ -48,9 +45,7 @@ class Settings(Struct, frozen=True):
 
     def facts(self) -> dict[str, Any]:
         """What results and parts depend on, as JSON has it."""
-        shared = {
-            name: hashlib.sha256(repr(value).encode()).hexdigest()[:16] for name, value in (self.shared or {}).items()
-        }
+        shared = {name: digest_value(value)[:16] for name, value in (self.shared or {}).items()}
         columns = {name: c if isinstance(c, str) else list(c) for name, c in (self.columns or {}).items()}
         outputs = None if self.outputs is None else list(self.outputs)
         own = {"columns": columns, "shared": shared, "outputs": outputs, "keep": list(self.keep)}
@@ -160,15 +155,4 @@ def float_columns(scorer: Scorer, schema: Any) -> dict[str, Any]:
 def read_model(model: ModelSource, load_options: LoadOptions | None) -> tuple[Module, str]:
     """A model as a module, and a text that changes when it does. Errors: LoadError."""
     module = load_module(model, load_options)
-    digest = hashlib.sha256()
-    if isinstance(model, str | os.PathLike) and os.path.isfile(model):
-        with open(model, "rb") as file:
-            while data := file.read(1 << 20):
-                digest.update(data)
-    else:
-        digest.update(print_module(module).encode())
-    for node in module.nodes():
-        if isinstance(node.op, Constant):
-            for block in blocks(node.op.value):
-                digest.update(repr(block.tolist()).encode() if block.dtype == object else block.tobytes())
-    return module, digest.hexdigest()
+    return module, digest_module(module)

@@ -8,6 +8,8 @@ from typing import Any, Protocol
 
 from msgspec import Struct
 
+from whorl.scoring.packages import arrow
+
 PART_ROWS = 1 << 18
 """The rows of a part, where the caller chooses no other number."""
 
@@ -58,11 +60,11 @@ class TableSource(Struct, frozen=True):
 
     @property
     def fingerprint(self) -> str:
-        digest = hashlib.sha256()
-        digest.update(str(self.table.schema).encode())
-        for batch in self.table.combine_chunks().to_batches():
-            digest.update(batch.serialize())
-        return digest.hexdigest()
+        table = self.table.combine_chunks()
+        file = _Digest()
+        with arrow().ipc.new_stream(arrow().PythonFile(file, "w"), table.schema) as writer:
+            writer.write_table(table)
+        return file.digest.hexdigest()
 
     def cut(self, rows: int) -> list[Part]:
         return cut_rows(0, "the table", self.table.num_rows, rows)
@@ -70,6 +72,25 @@ class TableSource(Struct, frozen=True):
     def read(self, part: Part, columns: list[str], rows: int) -> Iterator[Any]:
         for begin in range(part.begin, part.end, rows):
             yield self.table.select(columns).slice(begin, min(rows, part.end - begin))
+
+
+class _Digest:
+    """A file of which only a digest is kept. Arrow's streams have dictionaries too, which batches alone lack."""
+
+    closed = False
+
+    def __init__(self) -> None:
+        self.digest = hashlib.sha256()
+
+    def write(self, data: bytes) -> int:
+        self.digest.update(data)
+        return len(data)
+
+    def flush(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
 
 
 def cut_rows(index: int, source: str, count: int, rows: int) -> list[Part]:

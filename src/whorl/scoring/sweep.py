@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import warnings
 from collections.abc import Mapping, Sequence
@@ -22,6 +21,7 @@ from whorl.ir.dtypes import INTEGERS
 from whorl.ir.types import TensorType
 from whorl.scoring.batches import choose_batch
 from whorl.scoring.designs import Design, coordinates
+from whorl.scoring.digests import digest_simulated, digest_value
 from whorl.scoring.files import find_files, open_files
 from whorl.scoring.jobs import Job, Settings, prepare_scorer, read_model
 from whorl.scoring.packages import arrow, package
@@ -110,7 +110,7 @@ class _Run(Struct, frozen=True):
 
     def facts(self) -> dict[str, Any]:
         """What results depend on, as JSON has it."""
-        shared = hashlib.sha256(repr(sorted(self.shared.items())).encode()).hexdigest()
+        shared = digest_value(dict(sorted(self.shared.items())))
         record = None if self.record is None else list(self.record)
         return asdict(self) | {"shared": shared, "record": record}
 
@@ -134,7 +134,7 @@ def _job(model: ModelSource, design: Design, run: _Run, options: LoadOptions | N
         scorer = simulation_scorer(
             source, table, run.steps, run.dt, run.record, run.shared, seed=run.seed, last=run.last
         )
-        return Job(TableSource(table), scorer, None), _fingerprint(model, source), table
+        return Job(TableSource(table), scorer, None), digest_simulated(source), table
     for name in ("steps", "dt", "last", "seed"):
         if getattr(run, name):
             raise RunError(f"{name} is an option of MDF models, which are simulated", fix="leave it out")
@@ -148,13 +148,6 @@ def _job(model: ModelSource, design: Design, run: _Run, options: LoadOptions | N
     settings = Settings(None, run.shared, run.record, design.names, "null", run.batch)
     scorer = prepare_scorer(module, table.schema, table.slice(0, SAMPLE), settings, SessionOptions())
     return Job(TableSource(table), scorer, None), fingerprint, table
-
-
-def _fingerprint(model: ModelSource, source: MdfModel) -> str:
-    is_path = isinstance(model, str | os.PathLike)
-    digest = hashlib.sha256(Storage(os.fspath(model)).read() if is_path else repr(source.document).encode())
-    digest.update(f"{source.inputs} {source.precision} {source.integrator}".encode())
-    return digest.hexdigest()
 
 
 def _measured(scorer: Scorer, table: Any) -> int:
