@@ -15,7 +15,7 @@ OVERLAPS = [0, 0.3, 0.5, 0.5, 1, 1, 1.5, -0.1, np.nan]
 
 
 def feeds_of(rng: np.random.Generator) -> dict[str, np.ndarray]:
-    images, classes, count = rng.integers(0, 4), rng.integers(0, 4), rng.choice([0, 1, 2, 3, 7, 40, 64, 65, 200])
+    images, classes, count = rng.integers(0, 4), rng.integers(0, 4), rng.choice([0, 1, 2, 3, 7, 16, 31, 64, 65, 200])
     boxes = rng.integers(0, 6, (images, count, 4)) + rng.choice([0, 0.5], (images, count, 4))
     boxes[rng.random(boxes.shape) < 0.02] = np.nan
     boxes[rng.random(boxes.shape) < 0.02] = np.inf

@@ -107,13 +107,13 @@ class _Queue(Struct, frozen=True):
         """Begin with a class; returns its best entry, `_NONE` where no score is high enough."""
         k = self.k
         k.assign(self.count, k.const(0))
-        with k.loop(self.scores.shape[2]) as box:
-            score = k.let(self.scores.at((*prefix, box)))
-            if self.least is None:
-                self._append(score, box)
-            else:
-                with k.when(k.compare("gt", score, self.least)):
-                    self._append(score, box)
+        whole = dims.call("floor", self.scores.shape[2], _TILE)
+        with k.loop(whole) as tile:
+            first = k.let(k.mul(tile, k.const(_TILE)))
+            with k.when(self._has_high(prefix, first)), k.loop(_TILE) as n:
+                self._append_high(prefix, k.let(k.add(first, n)))
+        with k.loop(self.scores.shape[2] - _TILE * whole) as n:
+            self._append_high(prefix, k.let(k.add(k.length(_TILE * whole), n)))
         with k.loop(_BLOCK) as n:
             k.store(self.entries, (k.add(self.count, n),), k.const(_NONE))
         every = k.const(np.iinfo(np.int64).max)
@@ -125,9 +125,32 @@ class _Queue(Struct, frozen=True):
             k.assign(best, self._best())
         return best
 
+    def _has_high(self, prefix: Index, first: Expr) -> Expr:
+        """Whether a score of the tile that begins there is high enough."""
+        k, least = self.k, self.least
+        if least is None:
+            return k.const(True, BOOL)
+
+        def step(is_high: Expr, index: Index) -> Expr:
+            score = self.scores.at((*prefix, k.add(first, *index)))
+            return k.apply("or", is_high, k.compare("gt", score, least))
+
+        return k.reduce((_TILE,), k.const(False, BOOL), step)
+
+    def _append_high(self, prefix: Index, box: Expr) -> None:
+        k = self.k
+        score = k.let(self.scores.at((*prefix, box)))
+        if self.least is None:
+            self._append(score, box)
+            return
+        with k.when(k.compare("gt", score, self.least)):
+            self._append(score, box)
+
     def _append(self, score: Expr, box: Expr) -> None:
         k = self.k
-        key = k.select(k.apply("isnan", score, dtype=BOOL), k.const(_NOTHING), key_of(k, score))
+        key = key_of(k, score)
+        if self.least is None:
+            key = k.select(k.apply("isnan", score, dtype=BOOL), k.const(_NOTHING), key)
         k.store(self.entries, (self.count,), entry_of(k, key, box, False)[0])
         k.store(self.numbers, (box,), self.count)
         k.assign(self.count, k.add(self.count, k.const(1)))
