@@ -272,10 +272,13 @@ def test_what_may_fail_is_not_computed_for_a_loop_without_iterations(rows, goes)
 }}""")
     reasons = vectorize_control_flow(module, Context(module, PassOptions()))
     text = "it may never run: Gather 'f' may fail on values that it does not see now"
-    assert list(reasons.values()) == [] if goes else [text]
+    assert list(reasons.values()) == ([] if goes else [text])
 
 
-@pytest.mark.parametrize(("rows", "columns", "goes"), [("0", "0", False), ("N", "0", False), ("0", "3", True)])
+@pytest.mark.parametrize(
+    ("rows", "columns", "goes"),
+    [("0", "0", False), ("N", "0", False), ("0", "3", True), ("N", "M", False), ("N", "M + 3", True), ("8", "M", True)],
+)
 def test_what_fails_by_the_lengths_of_a_row_is_not_computed_for_no_rows(rows, columns, goes):
     module = read(f"""main(%x: float32[{rows}, {columns}]) {{
   %r: float32[{rows}] = Loop(_, _, %x) {{scanned = (Scanned(),), collected = (Collected(),)}}
@@ -288,7 +291,35 @@ def test_what_fails_by_the_lengths_of_a_row_is_not_computed_for_no_rows(rows, co
 }}""")
     reasons = vectorize_control_flow(module, Context(module, PassOptions()))
     text = "it may never run: Gather 'f' may fail on values that it does not see now"
-    assert list(reasons.values()) == [] if goes else [text]
+    assert list(reasons.values()) == ([] if goes else [text])
+
+
+SHARED = """main(%x: float32[{rows}, 4], %k: {dtype}) {{
+  %r: {result} = Loop(_, _, %x, %k) {{scanned = (Scanned(),), collected = (Collected(),)}}
+  body(%i: int64[], %g: bool[], %v: float32[4], %k: {dtype}) {{
+    %f: {piece} = {op}
+    return %g, %f
+  }}
+  return r = %r
+}}"""
+BY_INDEX = {"dtype": "int64[]", "op": "Gather(%v, %k)", "result": "float32[{rows}]", "piece": "float32[]"}
+BY_LENGTH = {
+    "dtype": "float32[M, 3]",
+    "op": "MatMul(%v, %k)",
+    "result": "float32[{rows}, 3]",
+    "piece": "float32[3]",
+}
+
+
+@pytest.mark.parametrize("how", [BY_INDEX, BY_LENGTH])
+@pytest.mark.parametrize(("rows", "goes"), [("N", False), ("1 + N", True)])
+def test_what_fails_by_what_iterations_share_is_not_computed_for_no_rows(how, rows, goes):
+    text = SHARED.replace("{result}", how["result"]).format(rows=rows, **how)
+    module = read(text)
+    reasons = vectorize_control_flow(module, Context(module, PassOptions()))
+    op = how["op"].partition("(")[0]
+    why = f"it may never run: {op} 'f' may fail on values that it does not see now"
+    assert list(reasons.values()) == ([] if goes else [why])
 
 
 INNER = """main(%n: int64[], %x: float32[{0}], %y: float32[{1}]) {{

@@ -8,7 +8,7 @@ import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ir.dtypes import FLOAT32, STRING, is_integer
+from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, is_integer
 from whorl.ir.graph import Node, Op, Region, Value, as_types, walk
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, TensorType, Type
@@ -107,10 +107,14 @@ def _is_known(type: Type) -> bool:
     )
 
 
-def fails_by_lengths(node: Node) -> bool:
-    """Whether a node of fixed lengths may fail though no element of its operands decides it, as a constant index does
-    on an axis that is empty: then it may for no rows, too."""
-    return not (node.regions or _names(node) or _has_variable_integers(node)) and may_fail(node)
+def fails_without_rows(node: Node, shared: Collection[Value | None]) -> bool:
+    """Whether a node may fail though its operands have no rows: by their lengths, as a constant index does on an axis
+    that may be short, or by indices and sizes that are `shared` by all rows."""
+    if node.regions:
+        return any(fails_without_rows(inner, ()) for region in node.regions for inner in region.nodes)
+    variable = _variable_integers(node)
+    sizes = {value for value in variable if tensor_type(value).dtype in (INT32, INT64)}
+    return (not variable or not sizes.isdisjoint(shared)) and may_fail(node)
 
 
 def _helpful_lengths(node: Node) -> list[str]:
@@ -180,11 +184,19 @@ def _has_text(value: Value | None) -> bool:
 
 def _has_variable_integers(node: Node) -> bool:
     """Whether integers that only a run knows may be indices, sizes or counts."""
-    return any(
-        isinstance(value.type, TensorType) and is_integer(value.type.dtype) and constant_of(value) is None
+    return bool(_variable_integers(node))
+
+
+def _variable_integers(node: Node) -> set[Value]:
+    """Integers that only a run knows, and that may be indices, sizes or counts."""
+    return {
+        value
         for value in node.inputs[1:]
         if value is not None
-    )
+        and isinstance(value.type, TensorType)
+        and is_integer(value.type.dtype)
+        and constant_of(value) is None
+    }
 
 
 def _at_lengths(value: Value, lengths: Mapping[str, int]) -> Value:

@@ -13,7 +13,7 @@ from whorl.ir.graph import Node, Value
 from whorl.ir.types import AnyShape
 from whorl.ir.walk import clone_region
 from whorl.ops.control.flow import Collected, Loop, known_bool
-from whorl.passes.unroll.legality import fails_by_lengths
+from whorl.passes.unroll.legality import fails_without_rows
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, give_all_rows, lengths_of
 from whorl.passes.vectorize.branches import open_branches
 from whorl.passes.vectorize.exits import loop_of_conditions, loop_of_trips, trips_of
@@ -112,10 +112,11 @@ class _Vectorized:
 
     def _require_harmless(self, node: Node) -> None:
         """Refuse to compute what may fail, where there may be no iteration: what is the same in all of them, and what
-        fails by lengths."""
+        fails for no rows, too."""
         if self.stacks.is_some:
             return
-        if not any(v is not None and self.values[v].is_mapped for v in node.inputs) or fails_by_lengths(node):
+        shared = {value for value in node.inputs if value is not None and not self.values[value].is_mapped}
+        if not any(v is not None and v not in shared for v in node.inputs) or fails_without_rows(node, shared):
             require_total(node, "it may never run")
 
     # ---- carried values --------------------------------------------------------------------------------------

@@ -19,12 +19,15 @@ ROWS = (0, 1, 3)
 def program(op: str, operands: Sequence[str], result: str, mapped: Sequence[bool], fixed: Mapping[int, str]) -> str:
     """A loop over the rows of the mapped operands, whose body is one op: `op` with {0}, {1} ... for its operands.
 
-    `fixed` are the elements of those that are constants of the body.
+    `fixed` are the elements of those that are constants of the body. There is a row where rows share integers: these
+    may be indices, which fail for no rows, too.
     """
+    shared = [each for k, each in enumerate(operands) if not mapped[k] and k not in fixed]
+    rows = "1 + n" if any(each.startswith(("int32", "int64")) for each in shared) else "n"
     names = [f"x{k}" for k in range(len(operands))]
     types = [each.partition("[") for each in operands]
     outer = [
-        f"%{name}: {dtype}[n{', ' if len(rest) > 1 else ''}{rest}" if is_mapped else f"%{name}: {dtype}[{rest}"
+        f"%{name}: {dtype}[{rows}{', ' if len(rest) > 1 else ''}{rest}" if is_mapped else f"%{name}: {dtype}[{rest}"
         for name, (dtype, _, rest), is_mapped in zip(names, types, mapped, strict=True)
     ]
     order = sorted((k for k in range(len(names)) if k not in fixed), key=lambda k: not mapped[k])
@@ -58,7 +61,7 @@ def check_op(
     fixed = {k: f"<{' '.join(map(str, operands[k].ravel().tolist()))}>" for k in constants}
     text = program(op, types, result, mapped, fixed)
     feeds = []
-    for count in ROWS:
+    for count in ROWS[1 if "1 + n" in text else 0 :]:
         turned = [
             np.stack([np.roll(x, k) for k in range(count)]) if count else np.zeros((0, *x.shape), x.dtype)
             for x in operands
