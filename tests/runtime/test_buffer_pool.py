@@ -10,7 +10,7 @@ import pytest
 from whorl.debug import debug
 from whorl.ir.dtypes import BY_NAME
 from whorl.runtime import buffer_pool
-from whorl.runtime.buffer_pool import LARGE, empty, is_recycled, make_allocator
+from whorl.runtime.buffer_pool import LARGE, adopt, empty, is_recycled, make_allocator, release
 
 FLOAT32 = np.dtype(np.float32)
 SHAPE = (LARGE // 4, 3)
@@ -92,3 +92,20 @@ def test_poison_makes_every_float_of_fresh_memory_nan(monkeypatch, dtype, shape)
     finally:
         monkeypatch.undo()
         debug.cache_clear()
+
+
+def test_memory_that_an_array_adopts_goes_back_to_the_system() -> None:
+    array = adopt(np.arange(64, dtype=np.uint8), (2, 3), FLOAT32)
+    assert array.shape == (2, 3) and is_recycled(array)
+    del array
+    gc.collect()
+    assert not buffer_pool._spare
+
+
+def test_released_pool_is_empty() -> None:
+    array = empty(SHAPE, FLOAT32)
+    del array
+    gc.collect()
+    assert buffer_pool._spare
+    release()
+    assert not buffer_pool._spare

@@ -91,7 +91,7 @@ def record_values(
     retype(module)
     outputs = dict(zip(module.output_names, run(module, inputs), strict=True))
     records = [read_records(each, outputs) for each in exposed]
-    if any(not len(each.iterations) for each in records):
+    if any(not each.count for each in records):
         return None
     return [each.first for each in records]
 

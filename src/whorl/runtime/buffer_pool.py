@@ -34,12 +34,29 @@ class Block:
         _spare.append(self.memory)
 
 
+class Lone(Block):
+    """Memory that goes back to the system: more than the pool may keep, or with contents that are its own."""
+
+    def __del__(self) -> None:
+        pass
+
+
+def adopt(memory: np.ndarray, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """An array in memory that nobody else has, of as many bytes or more."""
+    return np.asarray(Lone(memory, shape, dtype))
+
+
 def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """An array without contents; a large one begins at a cache line, in memory used before if there is some."""
     size = math.prod(shape) * dtype.itemsize
     if not LARGE <= size <= LARGEST or dtype.isbuiltin != 1 or dtype.hasobject:
         return np.empty(shape, dtype) if dtype.hasobject else poison(np.empty(shape, dtype))
     return np.asarray(Block(poison(_take(size)), shape, dtype))
+
+
+def release() -> None:
+    """Give what is in the pool back to the system, as where memory is short."""
+    _spare.clear()
 
 
 def make_allocator(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:

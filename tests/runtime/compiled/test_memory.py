@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.types import TensorType
+from whorl.runtime.buffer_pool import is_recycled
 from whorl.runtime.compiled.memory import (
     DoubleBuffer,
     GrowableDoubleBuffer,
@@ -36,6 +38,33 @@ def test_buffer_that_grows_keeps_its_contents_and_frees_the_old_one() -> None:
     assert buffers.arrays[new][:8].tolist() == [7] * 8
     buffers.clear()
     assert (buffers.arrays, buffers.size) == ({}, 0)
+
+
+@pytest.mark.parametrize("is_shown", [False, True])
+def test_large_buffer_grows_with_its_contents_also_while_an_array_shows_it(is_shown: bool) -> None:
+    buffers = GrowableMemory()
+    start = buffers.allocate(1 << 20)
+    buffers.arrays[start][-1] = 7
+    shown = buffers.arrays[start][-1:] if is_shown else None
+    for size in (1 << 21, 1 << 23):
+        start = buffers.grow(start, size)
+        assert (list(buffers.arrays), len(buffers.arrays[start]), buffers.size) == ([start], size, size)
+    assert buffers.arrays[start][(1 << 20) - 1] == 7
+    assert shown is None or shown.tolist() == [7]
+    assert buffers.grow(start, 1 << 60) == 0
+    assert list(buffers.arrays) == [start]
+    assert buffers.arrays[start][(1 << 20) - 1] == 7
+
+
+@pytest.mark.parametrize("size", [64, 1 << 20, 1 << 22])
+def test_array_that_takes_a_buffer_is_alone_in_its_memory(size: int) -> None:
+    buffers = GrowableMemory()
+    start = buffers.allocate(size)
+    buffers.arrays[start][:24] = X.reshape(-1).view(np.uint8)
+    value = buffers.take(start, X.shape, X.dtype)
+    assert (buffers.arrays, buffers.mappings, buffers.size) == ({}, {}, 0)
+    np.testing.assert_array_equal(value, X)
+    assert is_recycled(value) and value.flags.writeable and value.flags.c_contiguous
 
 
 def test_buffer_that_cannot_grow_is_address_zero() -> None:

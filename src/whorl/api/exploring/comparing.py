@@ -70,7 +70,7 @@ def _first_row(ours: Records, theirs: Records, tolerances: Tolerances) -> int | 
     if isinstance(a, np.ndarray) and isinstance(b, np.ndarray) and a.shape == b.shape and a.dtype == b.dtype != STRING:
         (wrong,) = np.nonzero(_wrong_rows(a, b, tolerances))
         return int(wrong[0]) if len(wrong) else None
-    rows = range(len(ours.iterations))
+    rows = range(ours.count)
     return next((k for k in rows if measure(ours.at_row(k), theirs.at_row(k), tolerances) is not None), None)
 
 

@@ -42,7 +42,7 @@ class Detail(Struct, frozen=True):
 
 def choose_detail(traces: Sequence[ValueTrace], budget: int) -> Detail:
     """The most detail whose bytes keep within a budget; the least where none does."""
-    sizes = [(len(each.iterations), _largest(each)) for trace in traces for each in map(trace.records, trace)]
+    sizes = [(each.count, _largest(each)) for trace in traces for each in map(trace.records, trace)]
     ordered = sorted((Detail(t, c) for t in TICKS for c in COLUMNS), key=lambda each: each.worth, reverse=True)
     return next((each for each in ordered if _cost(sizes, each) <= budget), ordered[-1])
 
@@ -110,7 +110,7 @@ class _Trace:
         That is an axis and, unless there is one for each tick, their ticks.
         """
         if not records.loops:
-            return {}, np.arange(len(records.iterations))
+            return {}, np.arange(records.count)
         ticks = self.ticks[records.loops]
         positions = ticks.positions(records)
         own, firsts = np.unique(positions, return_index=True)
@@ -128,7 +128,7 @@ class _Trace:
     def _value(self, path: str) -> dict[str, Any]:
         records = self.trace.records(path)
         entry, firsts = self._rows(records)
-        entry |= {"records": len(records.iterations)}
+        entry |= {"records": records.count}
         if path in self.trace.summaries:
             return entry | self._summary(records, firsts)
         flat, dtype = _flat(records)

@@ -81,16 +81,13 @@ def spill(records: Records, path: Path) -> Records:
     arrays: list[Any] = [values] if isinstance(values, np.ndarray) else values
     if not all(is_array(array) and array.dtype != STRING for array in arrays):
         return records
-    size = sum(array.size for array in arrays)
-    if not size:
+    if not sum(array.size for array in arrays):
         return records
-    memory = np.memmap(path, arrays[0].dtype, "w+", shape=(size,))
-    pieces: list[np.ndarray] = []
-    begin = 0
-    for array in arrays:
-        end = begin + array.size
-        memory[begin:end] = array.reshape(-1)
-        pieces.append(memory[begin:end].reshape(array.shape))
-        begin = end
-    memory.flush()
+    # Written, not copied into a mapping of the file, whose pages would count as this process's memory.
+    with path.open("wb") as file:
+        for array in arrays:
+            np.ascontiguousarray(array).reshape(-1).view(np.uint8).tofile(file)
+    memory = np.memmap(path, arrays[0].dtype, "c")
+    ends = np.cumsum([0, *(array.size for array in arrays)]).tolist()
+    pieces = [memory[a:b].reshape(array.shape) for a, b, array in zip(ends, ends[1:], arrays, strict=False)]
     return replace(records, values=pieces[0] if isinstance(values, np.ndarray) else pieces)

@@ -134,7 +134,7 @@ class _Search:
         if not ours or not theirs:
             return "its body answers nothing that could be an output"
         first: int | None = None
-        counts = len(ours[0].iterations), len(theirs[0].iterations)
+        counts = ours[0].count, theirs[0].count
         for a, b in zip(ours, theirs, strict=False):
             for k in range(min(counts) if first is None else first):
                 if measure(a.at_row(k), b.at_row(k), self.tolerances) is not None:
@@ -201,7 +201,7 @@ class _Search:
             return First(output, [], node.title, output, note=note)
         path = _inner_path(_scope_at(self.theirs.module, ""), node)
         ours = _expose(self.ours, path, _answers, {}, self.inputs)
-        low, most = -1, max((len(each.iterations) for each in ours), default=0)
+        low, most = -1, max((each.count for each in ours), default=0)
         if self._fails(high, most) is False:
             return First(output, [], node.title, output, note=note)
         while most - low > 1:

@@ -88,7 +88,7 @@ def _first_match(
     (exposed,) = expose(copy, [flag], when=flag)
     retype(copy)
     records = read_records(exposed, dict(zip(copy.output_names, run(copy, inputs), strict=True)))
-    return _Hit(path, records.iterations[0].tolist(), ()) if len(records.iterations) else None
+    return _Hit(path, records.iterations[0].tolist(), ()) if records.count else None
 
 
 def _first_special(
@@ -104,7 +104,7 @@ def _first_special(
     hits: list[_Hit] = []
     for (scope, values), each in zip(watched.items(), exposed, strict=True):
         records = read_records(each, outputs)
-        rows = np.asarray(records.values).reshape(len(records.iterations), len(values))
+        rows = np.asarray(records.values).reshape(records.count, len(values))
         if not rows.any():
             continue
         row = int(rows.any(1).argmax())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -29,6 +30,7 @@ from whorl.passes.expose.scopes import NamedValue, Scope, choose, scopes_of, val
 from whorl.passes.expose.summaries import summarize
 from whorl.passes.expose.windows import Span
 from whorl.runtime.backends import Mode
+from whorl.runtime.buffer_pool import release
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 
@@ -99,6 +101,12 @@ def _check(selection: Selection) -> None:
             raise RunError(f"{name} is {number}", fix="give a number of 1 or more")
 
 
+def _give_memory_back() -> None:
+    """Free what programs that are over kept for runs to come: they and their memory refer to each other."""
+    gc.collect()
+    release()
+
+
 class _Recorder:
     """One trace: a run that counts, where that is needed, and the runs that record."""
 
@@ -124,6 +132,8 @@ class _Recorder:
             for records in self._record(batch, plan.summaries):
                 stored = records if folder is None else spill(records, Path(folder.name) / str(len(values)))
                 values[records.path] = stored
+            if folder is not None:
+                _give_memory_back()
         return ValueTrace(values, self.trip_counts, self.branches, plan.summaries, folder)
 
     def _choose(self, module: Module) -> list[NamedValue]:

@@ -93,7 +93,7 @@ class ValueTrace(Mapping[str, Any]):
         return lines + [f"value   {path}: {self._described(each)}" for path, each in self._values.items()]
 
     def _described(self, records: Records) -> str:
-        count = len(records.iterations)
+        count = records.count
         times = f"{count} {'record' if count == 1 else 'records'}"
         if records.path in self.summaries:
             return f"{times}, summaries only ({', '.join(SUMMARY)})"

@@ -124,7 +124,7 @@ def _described(trace: ValueTrace, path: str) -> dict[str, Any]:
     records = trace.records(path)
     return {
         "loops": list(records.loops),
-        "records": len(records.iterations),
+        "records": records.count,
         "ragged": records.is_ragged,
         "summary": path in trace.summaries,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -14,18 +14,49 @@ from whorl.ir.guards import is_array
 from whorl.passes.expose.exposure import Exposed, Part
 
 
+class Nested(Struct, frozen=True, eq=False, dict=True):
+    """Iterations of loops in each other: for each row of `outer` all inner ones, whose numbers are in `lengths`."""
+
+    outer: np.ndarray
+    lengths: np.ndarray
+
+    @cached_property
+    def table(self) -> np.ndarray:
+        """A row for each iteration of the innermost loop."""
+        if not self.outer.shape[1] and len(self.outer) == 1:
+            return _grid(tuple(self.lengths[0].tolist()))
+        counts = self.lengths.prod(1)
+        table = np.empty((int(counts.sum()), self.outer.shape[1] + self.lengths.shape[1]), np.int64)
+        depth = self.outer.shape[1]
+        table[:, :depth] = np.repeat(self.outer, counts, 0)
+        rest = np.arange(len(table)) - np.repeat(counts.cumsum() - counts, counts)
+        for axis in range(self.lengths.shape[1] - 1, 0, -1):
+            rest, table[:, depth + axis] = np.divmod(rest, np.repeat(self.lengths[:, axis], counts))
+        table[:, depth] = rest
+        return table
+
+
 class Records(Struct, frozen=True, eq=False):
     """A value of a body, record by record.
 
-    `loops`: the paths of the loops around it, outermost first. `iterations`: for each record the iteration of each of
-    these. `values`: an array with the records on its first axis, or a list where their shapes differ, or where they
-    are lists of arrays.
+    `loops`: the paths of the loops around it, outermost first. `numbers` are their `iterations`. `values`: an array
+    with the records on its first axis, or a list where their shapes differ, or where they are lists of arrays.
     """
 
     path: str
     loops: tuple[str, ...]
-    iterations: np.ndarray
+    numbers: np.ndarray | Nested
     values: np.ndarray | list[Any]
+
+    @property
+    def iterations(self) -> np.ndarray:
+        """For each record the iteration of each loop, a row for each record."""
+        return self.numbers.table if isinstance(self.numbers, Nested) else self.numbers
+
+    @property
+    def count(self) -> int:
+        """The number of records."""
+        return len(self.values)
 
     @property
     def is_ragged(self) -> bool:
@@ -35,7 +66,7 @@ class Records(Struct, frozen=True, eq=False):
     @property
     def first(self) -> Any:
         """The value of the first record, None where there is none."""
-        return self.at_row(0) if len(self.iterations) else None
+        return self.at_row(0) if self.count else None
 
     def at_row(self, row: int) -> Any:
         """The value of a record."""
@@ -62,32 +93,73 @@ class Records(Struct, frozen=True, eq=False):
 def read_records(exposed: Exposed, outputs: Mapping[str, np.ndarray]) -> Records:
     """The records of one value, from the outputs that `expose` added."""
     if not exposed.parts:
-        return _explode(exposed, np.zeros((1, 0), np.int64), [outputs[exposed.outputs[0]]])
+        value = outputs[exposed.outputs[0]]
+        if not is_array(value):
+            return Records(exposed.path, exposed.loops, np.zeros((1, 0), np.int64), [value])
+        return _explode(
+            exposed, np.zeros((1, 0), np.int64), Column(value.reshape(-1), np.array([value.shape], np.int64))
+        )
     iterations, columns = _read_log(exposed, outputs)
+    column = columns[exposed.first]
     if not exposed.is_sequence:
-        return _explode(exposed, iterations, columns[exposed.first])
-    pairs = zip(columns[exposed.first], columns[exposed.first + 1], strict=True)
+        return _explode(exposed, iterations, column)
+    pairs = zip(column.tensors(), columns[exposed.first + 1].tensors(), strict=True)
     return Records(exposed.path, exposed.loops, iterations, [_split_items(data, shapes) for data, shapes in pairs])
 
 
-def _explode(exposed: Exposed, iterations: np.ndarray, values: Sequence[np.ndarray] | np.ndarray) -> Records:
+class Column(Struct, frozen=True):
+    """Tensors one after the other: the elements of all, and the shape of each as a row, or as a list if ranks differ.
+
+    `starts`: where each begins, if they do not follow each other.
+    """
+
+    elements: np.ndarray
+    shapes: np.ndarray | list[np.ndarray]
+    starts: np.ndarray | None = None
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """The number of elements of each."""
+        if isinstance(self.shapes, np.ndarray):
+            return self.shapes.prod(1)
+        return np.array([math.prod(shape.tolist()) for shape in self.shapes], np.int64)
+
+    def rows(self, stacked: int) -> np.ndarray | list[np.ndarray]:
+        """What lies on the first axes of all tensors together: one array where the rest of their shapes is the same."""
+        shapes = self.shapes
+        if not len(shapes):
+            return []
+        if not isinstance(shapes, np.ndarray) or (shapes[:, stacked:] != shapes[0, stacked:]).any():
+            tensors = self.tensors()
+            if stacked:
+                leading = [math.prod(each.shape[:stacked]) for each in tensors]
+                pairs = zip(leading, tensors, strict=True)
+                tensors = [row for n, each in pairs for row in each.reshape(n, *each.shape[stacked:])]
+            return np.stack(tensors) if len({each.shape for each in tensors}) == 1 else tensors
+        own = tuple(shapes[0, stacked:].tolist())
+        if self.starts is None:
+            return self.elements.reshape(int(shapes[:, :stacked].prod(1).sum()), *own)
+        return np.concatenate([each.reshape(math.prod(each.shape[:stacked]), *own) for each in self.tensors()])
+
+    def tensors(self) -> list[np.ndarray]:
+        """Each tensor, a view."""
+        sizes = self.sizes
+        starts = sizes.cumsum() - sizes if self.starts is None else self.starts
+        spans = zip(starts.tolist(), sizes.tolist(), self.shapes, strict=True)
+        return [self.elements[start : start + size].reshape(shape.tolist()) for start, size, shape in spans]
+
+
+def _explode(exposed: Exposed, iterations: np.ndarray, column: Column) -> Records:
     """A record for each iteration of the loops that stacked a value on its first axes."""
+    values = column.rows(exposed.stacked)
     if not exposed.stacked:
-        return Records(exposed.path, exposed.loops, iterations, _stack(values))
-    numbers: list[np.ndarray] = []
-    rows: list[np.ndarray] = []
-    for outer, value in zip(iterations, values, strict=True):
-        lengths, rest = value.shape[: exposed.stacked], value.shape[exposed.stacked :]
-        own = _grid(lengths)
-        numbers.append(np.concatenate([np.broadcast_to(outer, (len(own), len(outer))), own], 1) if len(outer) else own)
-        rows.append(value.reshape(len(own), *rest))
-    if len({row.shape[1:] for row in rows}) == 1:
-        stacked_rows: np.ndarray | list[Any] = rows[0] if len(rows) == 1 else np.concatenate(rows)
-    else:
-        stacked_rows = _stack([row for each in rows for row in each])
-    empty = np.zeros((0, len(exposed.loops)), np.int64)
-    all_numbers = numbers[0] if len(numbers) == 1 else np.concatenate([empty, *numbers])
-    return Records(exposed.path, exposed.loops, all_numbers, stacked_rows)
+        shape = exposed.parts[exposed.first].shape if exposed.parts else None
+        if not len(iterations) and shape is not None and None not in shape:
+            values = column.elements.reshape(0, *(length or 0 for length in shape))
+        return Records(exposed.path, exposed.loops, iterations, values)
+    assert isinstance(column.shapes, np.ndarray)
+    numbers = Nested(iterations, column.shapes[:, : exposed.stacked])
+    return Records(exposed.path, exposed.loops, numbers, values)
 
 
 @lru_cache(maxsize=2)
@@ -98,62 +170,77 @@ def _grid(lengths: tuple[int, ...]) -> np.ndarray:
     return grid
 
 
-def _stack(values: Sequence[np.ndarray] | np.ndarray) -> np.ndarray | list[Any]:
-    if isinstance(values, np.ndarray):
-        return values
-    shapes = {np.shape(value) if is_array(value) else None for value in values}
-    return np.stack(values) if len(shapes) == 1 and None not in shapes else list(values)
-
-
-def _read_log(
-    exposed: Exposed, outputs: Mapping[str, np.ndarray]
-) -> tuple[np.ndarray, list[np.ndarray | list[np.ndarray]]]:
+def _read_log(exposed: Exposed, outputs: Mapping[str, np.ndarray]) -> tuple[np.ndarray, list[Column]]:
     """The iterations of each record, and for each part of the log its tensors."""
     header = outputs[exposed.outputs[0]]
     depth = len(exposed.loops) - exposed.stacked
-    marks = max(1, depth)
-    dtypes = list(dict.fromkeys(part.dtype for part in exposed.parts))
+    parts = exposed.parts
+    shapes: list[np.ndarray | list[np.ndarray]] = []
+    if any(part.shape is None for part in parts):
+        iterations, shapes = _walk(parts, header, depth)
+    else:
+        marks = max(1, depth)
+        unknown = [[axis for axis, length in enumerate(part.shape or ()) if length is None] for part in parts]
+        ranks = [len(part.shape or ()) if axes else 0 for part, axes in zip(parts, unknown, strict=True)]
+        table = header.reshape(-1, marks + sum(ranks))
+        iterations = table[:, :depth]
+        position = marks
+        for part, rank in zip(parts, ranks, strict=True):
+            if rank:
+                shapes.append(table[:, position : position + rank])
+            else:
+                shapes.append(np.tile(np.array(part.shape, np.int64), (len(table), 1)))
+            position += rank
+    dtypes = list(dict.fromkeys(part.dtype for part in parts))
     data = {dtype: outputs[name] for dtype, name in zip(dtypes, exposed.outputs[1:], strict=True)}
-    if all(part.shape is not None and None not in part.shape for part in exposed.parts):
-        return _read_table(exposed.parts, header.reshape(-1, marks)[:, :depth], data)
+    return iterations, _columns(parts, shapes, data)
+
+
+def _columns(
+    parts: Sequence[Part], shapes: Sequence[np.ndarray | list[np.ndarray]], data: Mapping[np.dtype, np.ndarray]
+) -> list[Column]:
+    """The tensors of each part, which lie in the data of its element type beside those of the others."""
+    sizes = [Column(data[part.dtype], each).sizes for part, each in zip(parts, shapes, strict=True)]
+    members = {dtype: [k for k, part in enumerate(parts) if part.dtype == dtype] for dtype in data}
+    columns: list[Column] = []
+    for k, (part, each) in enumerate(zip(parts, shapes, strict=True)):
+        others = members[part.dtype]
+        if len(others) == 1:
+            columns.append(Column(data[part.dtype], each))
+            continue
+        widths = np.sum([sizes[n] for n in others], 0)
+        before = np.sum([sizes[n] for n in others if n < k] or [np.zeros_like(sizes[k])], 0)
+        columns.append(Column(data[part.dtype], each, np.cumsum(widths) - widths + before))
+    return columns
+
+
+def _walk(
+    parts: Sequence[Part], header: np.ndarray, depth: int
+) -> tuple[np.ndarray, list[np.ndarray | list[np.ndarray]]]:
+    """The iterations, and the shapes of each part, where ranks are in the header."""
     iterations: list[np.ndarray] = []
-    columns: list[list[np.ndarray]] = [[] for _ in exposed.parts]
-    position, ends = 0, dict.fromkeys(dtypes, 0)
+    shapes: list[list[np.ndarray]] = [[] for _ in parts]
+    position = 0
     while position < len(header):
         iterations.append(header[position : position + depth])
-        position += marks
-        for part, column in zip(exposed.parts, columns, strict=True):
+        position += max(1, depth)
+        for part, own in zip(parts, shapes, strict=True):
             shape, position = _read_shape(part, header, position)
-            begin = ends[part.dtype]
-            ends[part.dtype] = end = begin + math.prod(shape)
-            column.append(data[part.dtype][begin:end].reshape(shape))
-    return np.array(iterations, np.int64).reshape(len(iterations), depth), list(columns)
+            own.append(shape)
+    tables: list[np.ndarray | list[np.ndarray]] = [
+        np.stack(own) if own and len({len(shape) for shape in own}) == 1 else own for own in shapes
+    ]
+    return np.array(iterations, np.int64).reshape(len(iterations), depth), tables
 
 
-def _read_table(
-    parts: Sequence[Part], header: np.ndarray, data: Mapping[np.dtype, np.ndarray]
-) -> tuple[np.ndarray, list[np.ndarray | list[np.ndarray]]]:
-    """Records of known lengths are the rows of tables."""
-    sizes = [math.prod(length for length in part.shape or () if length is not None) for part in parts]
-    widths = {dtype: sum(n for n, p in zip(sizes, parts, strict=True) if p.dtype == dtype) for dtype in data}
-    begins = dict.fromkeys(data, 0)
-    columns: list[np.ndarray | list[np.ndarray]] = []
-    for part, size in zip(parts, sizes, strict=True):
-        table = data[part.dtype].reshape(len(header), widths[part.dtype])
-        begin = begins[part.dtype]
-        begins[part.dtype] = begin + size
-        columns.append(table[:, begin : begin + size].reshape(len(header), *(n or 0 for n in part.shape or ())))
-    return header, columns
-
-
-def _read_shape(part: Part, header: np.ndarray, position: int) -> tuple[tuple[int, ...], int]:
+def _read_shape(part: Part, header: np.ndarray, position: int) -> tuple[np.ndarray, int]:
     if part.shape is not None and None not in part.shape:
-        return tuple(length or 0 for length in part.shape), position
+        return np.array(part.shape, np.int64), position
     if part.shape is None:
         rank, position = int(header[position]), position + 1
     else:
         rank = len(part.shape)
-    return tuple(map(int, header[position : position + rank])), position + rank
+    return header[position : position + rank], position + rank
 
 
 def _split_items(data: np.ndarray, shapes: np.ndarray) -> list[np.ndarray]:

@@ -183,12 +183,13 @@ class BoundLaunch:
         if self.has_calls:
             memory.set_arrays((), ())
         if status:
-            memory.trim(failed=True)
+            memory.trim(is_stale=True)
             memory.context.raise_error()
             return status, results
+        is_large = memory.buffers.size > SPARE_BYTES
         for n in memory.outputs:
-            results.insert(n, memory.copy_grown(n))
-        memory.trim(failed=False)
+            results.insert(n, memory.take_grown(n) if is_large else memory.copy_grown(n))
+        memory.trim(is_stale=is_large)
         return status, results
 
     @property
@@ -285,10 +286,21 @@ class RunMemory:
         for n in range(len(self.growing)):
             self.block[self.callback_cell + 2 + n] = 0
 
-    def trim(self, failed: bool) -> None:
-        """After a run: growable buffers stay for the next one, unless they are large, or the cells are stale."""
-        if failed or debug().poisons or self.buffers.size > SPARE_BYTES:
+    def trim(self, is_stale: bool) -> None:
+        """After a run: growable buffers stay for the next one, unless they are large or the cells are stale."""
+        if is_stale or debug().poisons or self.buffers.size > SPARE_BYTES:
             self._free_growable()
+
+    def take_grown(self, output: int) -> np.ndarray:
+        """An output in the growable buffer that it lies in, which no later run may use then."""
+        cell, shape, lengths, dtype = self.outputs[output]
+        for axis, scalar in lengths:
+            shape[axis] = self.block[scalar]
+        start = self.block[cell]
+        is_alone = math.prod(shape) and all(
+            self.block[each] != start for n, (each, *_) in self.outputs.items() if n != output
+        )
+        return self.buffers.take(start, shape, dtype) if is_alone else self.copy_grown(output)
 
     def copy_grown(self, output: int) -> np.ndarray:
         """A copy of an output that lies in a growable buffer; of a small one by NumPy, which takes less to ask."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import math
+import mmap
 from collections.abc import Sequence
 from itertools import accumulate
 from operator import attrgetter
@@ -16,7 +17,8 @@ from whorl.debug import poison
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import TensorType, lengths_of
 from whorl.kernels.aligned import aligned_empty
-from whorl.runtime.buffer_pool import empty
+from whorl.runtime.buffer_pool import adopt, empty
+from whorl.runtime.compiled.mapping import bytes_of, map_memory, resize
 from whorl.runtime.values import is_array, is_sequence
 
 WASTE = 1 << 20
@@ -31,24 +33,34 @@ class GrowableMemory:
 
     def __init__(self) -> None:
         self.arrays: dict[int, np.ndarray] = {}
+        self.mappings: dict[int, mmap.mmap] = {}
         self.size = 0
 
     def clear(self) -> None:
         """Give all of it back."""
         self.arrays.clear()
+        self.mappings.clear()
         self.size = 0
 
     def allocate(self, size: int) -> int:
-        """The address of a new buffer."""
-        array = poison(aligned_empty((size,), BYTES))
+        """The address of a new buffer. Errors: MemoryError, OSError, ValueError, OverflowError where there is none."""
+        mapping = map_memory(size)
+        if mapping is not None:
+            return self._keep(bytes_of(mapping), mapping)
+        return self._keep(poison(aligned_empty((size,), BYTES)))
+
+    def _keep(self, array: np.ndarray, mapping: mmap.mmap | None = None) -> int:
         start = address(array)
         self.arrays[start] = array
-        self.size += size
+        if mapping is not None:
+            self.mappings[start] = mapping
+        self.size += len(array)
         return start
 
     def free(self, start: int) -> np.ndarray | None:
         """Give a buffer back."""
         array = self.arrays.pop(start, None)
+        self.mappings.pop(start, None)
         self.size -= 0 if array is None else len(array)
         return array
 
@@ -61,13 +73,40 @@ class GrowableMemory:
     def grow(self, old: int, size: int) -> int:
         """A larger buffer with the contents of an old one, which is given back; 0 where there is no memory."""
         try:
+            moved = self._resize(old, size) if old in self.mappings else 0
+            if moved:
+                return moved
             start = self.allocate(size)
-        except (MemoryError, ValueError, OverflowError):
+        except (MemoryError, OSError, ValueError, OverflowError):
             return 0
         before = self.free(old) if old else None
         if before is not None:
             self.arrays[start][: len(before)] = before
         return start
+
+    def _resize(self, old: int, size: int) -> int:
+        """The address of a mapped buffer once it has another size; 0 where an array shows it. Errors: OSError."""
+        mapping, before = self.mappings[old], len(self.arrays.pop(old))
+        try:
+            is_done = resize(mapping, size)
+        except OSError:
+            self.arrays[old] = bytes_of(mapping)
+            raise
+        if not is_done:
+            self.arrays[old] = bytes_of(mapping)
+            return 0
+        del self.mappings[old]
+        self.size -= before
+        return self._keep(bytes_of(mapping), mapping)
+
+    def take(self, start: int, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+        """What a buffer begins with as an array, which the buffer's memory is then alone for."""
+        size = math.prod(shape) * dtype.itemsize
+        if start in self.mappings:
+            start = self._resize(start, size) or start
+        array = self.arrays[start]
+        self.free(start)
+        return adopt(array, shape, dtype)
 
 
 class DoubleBuffer:
