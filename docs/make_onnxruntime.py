@@ -86,7 +86,6 @@ ABSENT = {
     "set_seed": "a random operator without a seed draws anew; give it a seed in the model",
     "SessionOptions.add_external_initializers_from_files_in_memory": "pass the model's bytes with its weights inside",
     "SessionOptions.add_free_dimension_override_by_denotation": "denotations of dims are not read; fix dims by name",
-    "SessionOptions.register_custom_ops_library": "`whorl.register_op` takes operators in Python",
     "SessionOptions.set_load_cancellation_flag": "loading takes no longer than reading the file",
 }
 """Public names that whorl does not have, and why."""
@@ -111,6 +110,7 @@ DIFFERS = {
     "SessionOptions.optimized_model_filepath": "the model that whorl runs",
     "SessionOptions.add_session_config_entry": "a warning names keys without effect",
     "RunOptions.add_run_config_entry": "a warning names keys, which have no effect",
+    "SessionOptions.register_custom_ops_library": "makes the ops known to the whole process ([more](custom-ops.md))",
     "SessionOptions.add_initializer": "also of models that keep their weights inside",
     "RunOptions.only_execute_path_to_fetches": "without effect: every output is computed",
     "SessionOptions.inter_op_num_threads": "without effect: `intra_op_num_threads` bounds all threads",

@@ -160,6 +160,7 @@ def use_like_onnxruntime(proto: onnx.ModelProto) -> tuple[Any, ...]:
     options = whorl.SessionOptions()
     options.execution_mode, options.execution_order = whorl.ExecutionMode.ORT_PARALLEL, whorl.ExecutionOrder.DEFAULT
     whorl.set_default_logger_severity(3)
+    options.register_custom_ops_library(Path("libmy_ops.so"))
     providers: list[str] = whorl.get_all_providers() + whorl.get_available_providers()
     prepared = whorl.backend.prepare(proto, device=whorl.get_device())
     print(providers, options, whorl.run(proto, {"x": 1})["y"])

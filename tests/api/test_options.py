@@ -27,7 +27,7 @@ def test_unknown_option_is_refused_with_the_choices(kind):
             AttributeError, match=rf"{kind.__name__} has no option 'max_iteration'; choose from .*max_iterations"
         ):
             attempt()
-    assert not hasattr(options, "register_custom_ops_library")
+    assert not hasattr(options, "register_all_custom_ops")
 
 
 def test_options_do_not_share_values():

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import enum
+import os
 import warnings
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from whorl.errors import RunError
 from whorl.formats.options import MAX_DEPTH, Compat, Condition
+from whorl.ir.forking import import_whole
 from whorl.runtime.limits import Progress
 
 if TYPE_CHECKING:
@@ -45,7 +47,7 @@ class ExecutionOrder(enum.IntEnum):
     MEMORY_EFFICIENT = 2
 
 
-_HIDDEN = "_config", "free_dimensions", "initializers"
+_HIDDEN = "_config", "free_dimensions", "initializers", "libraries"
 
 
 class _Options:
@@ -55,6 +57,7 @@ class _Options:
         self.__dict__["_config"] = {}
         self.__dict__["free_dimensions"] = {}
         self.__dict__["initializers"] = {}
+        self.__dict__["libraries"] = []
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in type(self).__annotations__:
@@ -139,9 +142,23 @@ class SessionOptions(_Options):
         """Use values in the place of the model's weights of these names."""
         self.initializers.update(zip(names, ort_values, strict=True))
 
+    def register_custom_ops_library(self, path: str | os.PathLike[str]) -> None:
+        """Load a library of onnxruntime's custom ops; this process then knows its ops. Errors: LoadError."""
+        _load_library(path)
+        self.libraries.append(os.path.abspath(path))
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        for path in self.libraries:
+            _load_library(path)
+
     def get_session_config_entry(self, key: str) -> str:
         """The setting added before; RunError where there is none."""
         return self._get(key)
+
+
+def _load_library(path: str | os.PathLike[str]) -> None:
+    import_whole("whorl.api.kernel_libraries.libraries").load_library(path)
 
 
 _SESSION_KEYS = (

@@ -29,6 +29,8 @@ class Definition(Struct, frozen=True):
     run: Compute
     lower: Lower | None
     pure: bool
+    repeatable: bool = False
+    """Of one that is not pure: it may run again where a run fails half way."""
 
 
 DEFINITIONS: dict[tuple[str, str], Definition] = {}

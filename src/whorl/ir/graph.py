@@ -59,6 +59,11 @@ class Op(Struct, frozen=True):
     def name(self) -> str:
         return type(self).__name__
 
+    @property
+    def can_repeat(self) -> bool:
+        """It may run again where a run of native code fails half way and is interpreted."""
+        return self.pure
+
     # `**options: Any` makes these signatures gradual: an override names the inputs that its op has.
 
     def infer(self, *inputs: Any, **options: Any) -> Type | tuple[Type, ...]:

@@ -170,7 +170,7 @@ def lower_node(node: Node, env: dict[Value, View], k: KernelBuilder) -> Sequence
     views = _native_form(node.op, k, inputs, types, fixed)
     if views is not None:
         return views
-    if not node.op.pure:
+    if not node.op.can_repeat:
         raise Unsupported(f"{node.op.name} is not pure and has no native form")
     known = [x.shape for x in inputs if x is not None] + [lengths_of(t) for t in types]
     if all(k.shape_in_run(shape) is not None for shape in known):

@@ -78,3 +78,7 @@ class ImpureCustomOp(CustomOp, frozen=True):
     """A node of an operator that is registered as one that does more than give outputs, or other ones every time."""
 
     pure: ClassVar[bool] = False
+
+    @property
+    def can_repeat(self) -> bool:
+        return self.definition().repeatable

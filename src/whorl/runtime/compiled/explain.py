@@ -127,7 +127,7 @@ def _why(node: Node) -> str:
     for value in (*node.inputs, *node.outputs):
         if value is not None and not (isinstance(value.type, TensorType) and value.type.dtype in known):
             return f"{value.name!r} is {value.type}"
-    if not node.op.pure:
+    if not node.op.can_repeat:
         return f"{node.op.name} gives something else each time"
     if not has_native_form(node):
         return f"{node.op.name} has no native form"
