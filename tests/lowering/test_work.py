@@ -4,7 +4,7 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
 from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Assign, For, Program, Store, While
-from whorl.lowering.work import LANES, turns_of, work_of
+from whorl.lowering.work import LANES, Ceiling, turns_of, work_of
 
 N, I, J = (Var(INT64, name, False) for name in "nij")
 X = Buffer("x", FLOAT32, (None,))
@@ -54,3 +54,23 @@ def test_loop_in_blocks_counts_as_the_loop_does():
 
 def test_constant_that_is_no_length_tells_nothing():
     assert work_of(program(Assign(Var(FLOAT32, "x"), Const(FLOAT32, float("nan"))), nest(N)), 1000) == 1 + 1000
+
+
+def test_ceiling_is_measured_again_only_for_lengths_beyond_the_next_power_of_two():
+    questions = []
+
+    def measure(lengths, is_bound):
+        questions.append((lengths[N], is_bound))
+        return work_of(program(nest(N)), 1000, lengths, is_bound)
+
+    ceiling = Ceiling(100, measure)
+    assert [ceiling.covers({N: n}) for n in (33, 50, 64, 2, 90, 101, 33)] == [True, True, True, True, True, False, True]
+    assert questions == [(64, True), (128, True), (90, False), (128, True), (101, False)]
+
+
+def test_bound_of_a_difference_covers_smaller_lengths():
+    rest = Apply(INT64, "sub", (N, J))
+    assert work_of(program(nest(rest)), 1000, {N: 8, J: 7}) == 1
+    assert work_of(program(nest(rest)), 1000, {N: 8, J: 7}, is_bound=True) == 8
+    part = Apply(INT64, "div", (N, index_const(4)))
+    assert work_of(program(nest(part)), 1000, {N: 8}, is_bound=True) == 2

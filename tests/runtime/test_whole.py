@@ -5,6 +5,7 @@ import pytest
 from onnx_text import model
 
 import whorl
+from whorl.ir.types import TensorType
 from whorl.runtime.backends import BACKENDS
 from whorl.runtime.whole import Whole, load_compiler
 
@@ -44,7 +45,7 @@ def test_feeds_that_do_not_fit_are_refused(feeds: object, message: str) -> None:
 def test_typed_inputs_name_no_element_type_for_what_is_no_tensor() -> None:
     made = whole("main (float[3] x, seq(float[3]) s) => (float[3] y, int64 n) { y = Neg (x) n = SequenceLength (s) }")
     assert made.typed_inputs() == [("x", X.dtype), ("s", None)]
-    assert made.sequence_inputs() == {"s": X.dtype}
+    assert made.sequence_inputs() == {"s": TensorType(X.dtype, (3,))}
 
 
 def test_sequences_of_strings_or_of_sequences_are_no_lists_of_arrays() -> None:

@@ -36,17 +36,41 @@ _KEEPING = frozenset(("add", "sub", "div", "min", "max"))
 """What blocks of a loop are computed by; products of what only the run knows would say too much."""
 
 
-def work_of(program: Program, most_trips: int = MOST_TRIPS, lengths: Mapping[Expr, int] | None = None) -> int:
-    """Innermost statements that run at most, where scalars have these lengths.
+def work_of(
+    program: Program, most_trips: int = MOST_TRIPS, lengths: Mapping[Expr, int] | None = None, is_bound: bool = False
+) -> int:
+    """Innermost statements that run at most, where scalars have these lengths; `is_bound`: or any smaller ones.
 
     A loop whose bound only the run knows has `most_trips` of them.
     """
-    return _Work(most_trips, True, dict(lengths or {})).of(program.body)
+    return _Work(most_trips, True, dict(lengths or {}), is_bound=is_bound).of(program.body)
 
 
-def steps_of(program: Program, most_trips: int, lengths: Mapping[Expr, int]) -> int:
+def steps_of(program: Program, most_trips: int, lengths: Mapping[Expr, int], is_bound: bool = False) -> int:
     """As `work_of`, where a parallel nest and a call are one step, as they are about one op to the interpreter."""
-    return _Work(most_trips, True, dict(lengths), in_steps=True).of(program.body)
+    return _Work(most_trips, True, dict(lengths), in_steps=True, is_bound=is_bound).of(program.body)
+
+
+class Ceiling:
+    """Whether a program computes no more than `most`, by one of these measures, for the lengths of each run.
+
+    To measure takes longer than many a run. It is done for powers of two, and what is smaller than those is within.
+    """
+
+    def __init__(self, most: int, measure: Callable[[Mapping[Expr, int], bool], int]) -> None:
+        self.most, self.measure = most, measure
+        self.within: Mapping[Expr, int] = {}
+
+    def covers(self, lengths: Mapping[Expr, int]) -> bool:
+        """Whether it does for these lengths, of the same scalars each time."""
+        within = self.within
+        if within and all(length <= within[scalar] for scalar, length in lengths.items()):
+            return True
+        larger = {scalar: max(within.get(scalar, 0), 1 << length.bit_length()) for scalar, length in lengths.items()}
+        if self.measure(larger, True) > self.most:
+            return self.measure(lengths, False) <= self.most
+        self.within = larger
+        return True
 
 
 def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
@@ -89,12 +113,14 @@ class _Work(Struct):
     """The walk: what is taken for numbers that only the run knows, and the numbers that are known.
 
     Loops inside count as in the first iteration, which is the longest where they take what is left of a block.
+    `is_bound`: numbers are what they are at most for lengths up to those that are known.
     """
 
     most: int
     inside: bool
     known: dict[Expr, int]
     in_steps: bool = False
+    is_bound: bool = False
 
     def of(self, statements: Sequence[Statement]) -> int:
         total = 0
@@ -136,9 +162,15 @@ class _Work(Struct):
                 return self.known.get(expr)
             case Apply(op=op, args=(x, y)) if op in _ON_LENGTHS:
                 first, second = self.number(x), self.number(y)
-                return None if first is None or second is None else _ON_LENGTHS[op](first, second)
+                return None if first is None or second is None else self.apply(op, first, second, y)
             case _:
                 return None
+
+    def apply(self, op: str, x: int, y: int, operand: Expr) -> int:
+        """The result of an operation, whose second operand may be a smaller number if it is no constant."""
+        if self.is_bound and op in ("sub", "div") and not isinstance(operand, Const) and y > 0:
+            return x
+        return _ON_LENGTHS[op](x, y)
 
     def assigned(self, value: Expr) -> int | None:
         """What a variable is; the rest of a loop that is cut into blocks is what its estimated length leaves."""
@@ -154,7 +186,7 @@ class _Work(Struct):
         number = self.number(expr)
         if number is None and isinstance(expr, Apply) and expr.op in _KEEPING:
             first, second = map(self.estimate, expr.args)
-            number = _ON_LENGTHS[expr.op](first, second)
+            number = self.apply(expr.op, first, second, expr.args[1])
         return self.most if number is None else number
 
     def trips(self, condition: Expr) -> int:

@@ -12,6 +12,7 @@ from whorl.errors import MemoryLimitError, RunError
 from whorl.ir.forking import import_whole, renew_in_children
 from whorl.ir.graph import Module
 from whorl.ir.suggestions import choose
+from whorl.ir.types import TensorType
 from whorl.phases import Phase, in_phase
 from whorl.runtime.backends import Mode, choose_mode
 from whorl.runtime.buffer_pool import is_recycled
@@ -206,7 +207,7 @@ class Session:
 def _fast_path_of(
     inputs: Sequence[tuple[str, np.dtype | None]],
     prepared: PreparedSession | None,
-    sequences: Mapping[str, np.dtype] | None = None,
+    sequences: Mapping[str, TensorType] | None = None,
 ) -> FastPath:
     make: type[FastPath] = import_whole("whorl.runtime.compiled.fast_path").FastPath
     return make(inputs, prepared, sequences)

@@ -54,12 +54,12 @@ class Whole:
         types = [(name, value.type) for name, value in self.inputs.items()]
         return [(name, type.dtype if isinstance(type, TensorType) else None) for name, type in types]
 
-    def sequence_inputs(self) -> dict[str, np.dtype]:
-        """The element types of the inputs that are sequences of tensors, none of strings, by name."""
+    def sequence_inputs(self) -> dict[str, TensorType]:
+        """The types of the tensors of inputs that are sequences of such, none of strings, by name."""
         types = [
             (name, value.type.element) for name, value in self.inputs.items() if isinstance(value.type, SequenceType)
         ]
-        return {name: type.dtype for name, type in types if isinstance(type, TensorType) and type.dtype != STRING}
+        return {name: type for name, type in types if isinstance(type, TensorType) and type.dtype != STRING}
 
     def arguments(self, feeds: object) -> list[object]:
         """The arguments of a run, checked. Errors: RunError."""

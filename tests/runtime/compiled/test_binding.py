@@ -6,7 +6,7 @@ import pytest
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.types import UNRANKED, TensorType
-from whorl.runtime.compiled.binding import LEAST, Binder, Binding
+from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Template
 
 F32 = np.dtype(np.float32)
 N, M = dims.name("n"), dims.name("m")
@@ -69,3 +69,31 @@ def test_runs_of_one_pattern_differ_in_lengths_alone():
     binder = Binder([TensorType(F32, (N, UNKNOWN))])
     patterns = {binder.bind([np.empty(shape, F32)]).shapes for shape in ((2, 9), (7, 3), (5, 5))}
     assert len(patterns) == 1
+
+
+def test_template_binds_as_the_types_do() -> None:
+    """Whatever came before, the binding is that of a new binder."""
+    types = [TensorType(F32, shape) for shape in ((N, UNKNOWN), (N, M), (3,), UNRANKED)]
+    binder = Binder(types)
+    cases = [
+        ((a, b), (c, d), (e,), f)
+        for a in (1, 2, 5)
+        for b in (0, 4)
+        for c in (2, 5)
+        for d in (1, 6)
+        for e in (3, 4)
+        for f in ((), (2,), (7, 1))
+    ]
+    for shapes in cases:
+        arrays = [np.empty(shape, F32) for shape in shapes]
+        assert binder.bind(arrays) == Binder(types).bind(arrays)
+        assert binder.bind(arrays, LEAST) == Binder(types).bind(arrays, LEAST)
+
+
+def test_template_is_of_names_alone() -> None:
+    assert Template.of(((N + 1,),)) is None
+    template = Template.of(((N, 4), (N,)))
+    assert template is not None
+    assert template.bind([(3, 4), (3,)]) == Binding(((N, 4), (N,)), {"n": 3})
+    for shapes in ([(3, 4), (2,)], [(3, 5), (3,)], [(1, 4), (1,)], [(3, 4, 1), ()], [(3, 4)]):
+        assert template.bind(shapes) is None

@@ -70,6 +70,20 @@ def test_lists_of_equal_arrays_go_straight_to_the_program(monkeypatch):
     assert made.run(["total"], {"s": [np.ones((3, 2), F32)[:, 0]] * 2, "x": x}) == [4]
 
 
+def test_shapes_that_are_new_go_straight_to_the_program_that_serves_them(monkeypatch):
+    made, listed, x = session(SUM), session(LIST), np.ones(2, F32)
+    for n in (3, 1):
+        made.run(None, {"x": np.ones(n, F32), "y": np.ones(n, F32)})
+    for lengths in ((3, 3), (1, 4)):
+        listed.run(None, {"s": tensors(*lengths), "x": x})
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    for n in (7, 2, 300):
+        assert made.run(None, {"x": np.ones(n, F32), "y": np.arange(n).astype(F32)})[0].tolist() == [*range(1, n + 1)]
+    for lengths in ((5, 5), (3, 2, 4)):
+        r, total = listed.run(None, {"s": tensors(*lengths), "x": x})
+        assert [a.tolist() for a in r] == [(2 * a).tolist() for a in tensors(*lengths)] and total == len(lengths) + 2
+
+
 def test_lists_of_other_arrays_take_the_long_way_after_a_direct_run():
     made, x = session(LIST), np.ones(2, F32)
     for _ in range(3):

@@ -5,7 +5,7 @@ import threading
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import F32, SUM, session, subgraph
+from runtime.native_sessions import F32, SUM, session
 
 import whorl
 from whorl.runtime.compiled.launch import OWN_BYTES, BoundLaunch
@@ -55,18 +55,20 @@ TOTALS = model("""main (float[n] x) => (int64[1, m] y, float[n] z) <int64 axis =
 }""")
 
 
-def test_shapes_that_need_little_memory_have_their_own_and_others_share() -> None:
-    made = session(TOTALS)
-    for n in (2, 3, OWN_BYTES, 2 * OWN_BYTES, 2, 3):
+def test_shapes_that_came_twice_and_need_little_memory_have_their_own_and_others_share() -> None:
+    made, launches = session(TOTALS), dict[int, BoundLaunch]()
+    for n in (2, 3, OWN_BYTES, 2 * OWN_BYTES, 2, OWN_BYTES, 3, 4):
         x = np.zeros(n, F32)
         x[-2:] = 1, 2
         y, z = made.run(None, {"x": x})
         assert y.tolist() == [[n - 2, n - 1]]
         assert z.tolist() == [*[-4] * (n - 2), -3, 0]
-    bound = list(subgraph(made).cache.recent.values())
-    assert [len(each.spare) for each in bound if isinstance(each, BoundLaunch)] == [1, 1, 0, 0]
-    (shared,) = {each.launch for each in bound if isinstance(each, BoundLaunch)}
-    assert [memory.size + memory.buffers.size > OWN_BYTES for memory in shared.spare] == [True]
+        bound = made._fast_path.launches[((n,),)][0] if made._fast_path else None
+        assert isinstance(bound, BoundLaunch)
+        launches[n] = bound
+    assert {n: len(bound.spare) for n, bound in launches.items()} == {2: 1, 3: 1, OWN_BYTES: 0, 2 * OWN_BYTES: 0, 4: 0}
+    (shared,) = {bound.launch for bound in launches.values()}
+    assert [memory.is_large for memory in shared.spare] == [True]
 
 
 def test_results_of_earlier_runs_stay_what_they_were():
@@ -87,5 +89,5 @@ def test_short_run_is_not_polled():
     made = session(SUM)
     for length in (3, 1 << 20):
         made.run(None, {"x": np.ones(length, F32), "y": np.ones(length, F32)})
-    bound = subgraph(made).cache.recent.values()
-    assert [each.needs_help for each in bound] == [False, True]
+    assert made._fast_path is not None
+    assert [bound.needs_help for bound, _ in made._fast_path.launches.values()] == [False, True]

@@ -15,7 +15,6 @@ from whorl.runtime.compiled.memory import (
     address,
     array_at,
     flatten_list,
-    stack_alike,
     stack_sequence,
     state_signature,
 )
@@ -100,19 +99,11 @@ def test_sequence_is_stacked_and_an_empty_one_has_no_rows() -> None:
     assert stack_sequence([], type).shape == (0, 2, 3)
 
 
-def test_lists_of_arrays_of_one_shape_and_type_are_stacked() -> None:
-    assert (rows := stack_alike([*X.T], FLOAT32)) is not None and rows.tolist() == X.T.tolist()
-    assert (ones := stack_alike([np.array(n, FLOAT32) for n in (1, 2)], FLOAT32)) is not None
-    assert (ones.tolist(), ones.dtype) == ([1, 2], FLOAT32)
-    for value in ([], [X[0], X[0, 1:]], [X, X.astype(float)], [X, [1.0]], X, (X, X), None):
-        assert stack_alike(value, FLOAT32) is None
-
-
 def test_lists_of_arrays_of_one_rank_are_elements_and_a_table() -> None:
-    pair = flatten_list([X, X[:1, :2], X[:0]], FLOAT32)
+    pair = flatten_list([X, X[:1, :2], X[:0]], TensorType(FLOAT32))
     assert pair is not None and pair[0].tolist() == [0, 1, 2, 3, 4, 5, 0, 1]
     assert pair[1].tolist() == [[0, 2, 3], [6, 1, 2], [8, 0, 3]]
-    scalars = flatten_list([np.array(n, FLOAT32) for n in (3, 4)], FLOAT32)
+    scalars = flatten_list([np.array(n, FLOAT32) for n in (3, 4)], TensorType(FLOAT32))
     assert scalars is not None and [a.tolist() for a in scalars] == [[3, 4], [[0], [1]]]
     for value in ([], [X, X[0]], [X, X.astype(float)], X, None):
-        assert flatten_list(value, FLOAT32) is None
+        assert flatten_list(value, TensorType(FLOAT32)) is None

@@ -81,6 +81,21 @@ def test_reading_behind_the_last_tensor_is_the_interpreters_error() -> None:
             made.run(None, feeds)
 
 
+def test_tensors_of_other_lengths_than_declared_are_refused_after_a_direct_run() -> None:
+    rows = model(
+        """main (seq(float[n, 4]) s) => (seq(float[m]) r) {
+        r = SequenceMap (s) <body = b (float[n, 4] v) => (float[n] w)
+            { last = Constant<value_ints = [1]>() w = ReduceSum<keepdims = 0>(v, last) }>
+    }"""
+    )
+    made = session(rows)
+    for _ in range(3):
+        made.run(None, {"s": arrays((3, 4), (2, 4))})
+    for shapes in (((4, 3), (4, 2)), ((2, 4), (4, 3))):
+        with pytest.raises(whorl.RunError, match=r"input 's'\[\d\] has shape"):
+            made.run(None, {"s": arrays(*shapes)})
+
+
 @pytest.mark.parametrize(("first", "second"), [((1, 3), (2, 2)), ((2, 2), (1, 3)), ((1, 3), (3, 1, 2)), ((2,), (2,))])
 def test_several_lists_of_which_some_are_alike(first: tuple[int, ...], second: tuple[int, ...]) -> None:
     check(PAIRS, {"s": arrays(*first), "t": arrays(*second, dtype=np.int64)})

@@ -9,12 +9,13 @@ elements or does not broadcast, does not fit where it is not so, and the lengths
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
 
 import numpy as np
 from msgspec import Struct
 
 from whorl.ir import dims
-from whorl.ir.dims import UNKNOWN, Dim, Linear
+from whorl.ir.dims import UNKNOWN, Dim, Linear, Unknown
 from whorl.ir.types import AnyShape, Known, TensorType
 
 LEAST = 2
@@ -72,20 +73,71 @@ def is_last_variant(pattern: Pattern) -> bool:
     return bool(pattern) and pattern[-1] == MOST_VARIANTS - 1
 
 
+class Template(Struct, frozen=True):
+    """Shapes over names, each dim a number or a name alone, and which lengths of inputs have these shapes.
+
+    Positions are those among the lengths of all inputs. Lengths are `literals`, or those of names, at `firsts`, of
+    which others are `repeats`.
+    """
+
+    shapes: tuple[tuple[Dim, ...], ...]
+    ranks: list[int]
+    literals: list[tuple[int, int]]
+    firsts: dict[str, int]
+    repeats: list[tuple[int, int]]
+
+    @classmethod
+    def of(cls, shapes: tuple[tuple[Dim, ...], ...]) -> Template | None:
+        """The template of shapes; None where a dim is neither."""
+        literals: list[tuple[int, int]] = []
+        firsts: dict[str, int] = {}
+        repeats: list[tuple[int, int]] = []
+        for position, dim in enumerate(chain.from_iterable(shapes)):
+            if isinstance(dim, int):
+                literals.append((position, dim))
+            elif (name := _plain_name(dim)) is None:
+                return None
+            elif name in firsts:
+                repeats.append((position, firsts[name]))
+            else:
+                firsts[name] = position
+        return cls(shapes, [*map(len, shapes)], literals, firsts, repeats)
+
+    def bind(self, shapes: Sequence[Shape]) -> Binding | None:
+        """The binding of inputs that have the shapes, all names being lengths of which none is unusual."""
+        if [*map(len, shapes)] != self.ranks:
+            return None
+        lengths = [*chain.from_iterable(shapes)]
+        for position, length in self.literals:
+            if lengths[position] != length:
+                return None
+        for position, first in self.repeats:
+            if lengths[position] != lengths[first]:
+                return None
+        named = {name: lengths[position] for name, position in self.firsts.items()}
+        return Binding(self.shapes, named) if min(named.values(), default=LEAST) >= LEAST else None
+
+
 class Binder:
     """Binds runs to the dims of declared types.
 
-    Invariant: runs that have the same shapes over names differ in the lengths of the names alone.
+    Invariant: runs that have the same shapes over names differ in the lengths of the names alone. `template` is that of
+    the last run to which nothing that the types say but a name gave another form.
     """
 
     def __init__(self, types: Sequence[TensorType]) -> None:
         self.types = types
+        self.template: Template | None = None
         self.own: list[list[Linear]] = [
             [dims.name(f"d{n}.{axis}") for axis in range(_rank(type))] for n, type in enumerate(types)
         ]
 
     def bind(self, arrays: Sequence[np.ndarray], least: int = 0) -> Binding:
         """What these inputs have in common with others of other lengths, names that the model gives being `least`."""
+        template = self.template if least == 0 else None
+        known = None if template is None else template.bind([x.shape for x in arrays])
+        if known is not None:
+            return known
         lengths: dict[str, int] = {}
         contradicted = self._find_names(arrays, lengths)
         for name in contradicted:
@@ -93,7 +145,20 @@ class Binder:
         named = dict(lengths)
         shapes = tuple(self._shape(n, x.shape, named, lengths, least) for n, x in enumerate(arrays))
         read = {name for shape in shapes for dim in shape for name in dims.names_in(dim)}
-        return Binding(shapes, {name: length for name, length in lengths.items() if name in read})
+        binding = Binding(shapes, {name: length for name, length in lengths.items() if name in read})
+        if least == 0 and not contradicted and not binding.is_unusual and self._follows_types(shapes):
+            self.template = Template.of(shapes)
+        return binding
+
+    def _follows_types(self, shapes: Sequence[Sequence[Dim]]) -> bool:
+        """Whether all dims are those of the types, but for what these leave open."""
+        for type, shape in zip(self.types, shapes, strict=True):
+            declared = type.shape
+            if isinstance(declared, AnyShape) or len(declared) != len(shape):
+                continue
+            if any(d != n and not isinstance(d, Unknown) for d, n in zip(declared, shape, strict=True)):
+                return False
+        return True
 
     def _find_names(self, arrays: Sequence[np.ndarray], lengths: dict[str, int]) -> set[str]:
         """The lengths of names that stand alone in a type; the names that two lengths contradict."""

@@ -13,20 +13,43 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from msgspec import Struct
 
+from whorl.ir.types import TensorType
 from whorl.runtime.compiled.binding import MOST_BOUND, Signature, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
-from whorl.runtime.compiled.memory import flatten_list, stack_alike
+from whorl.runtime.compiled.lists import ListArrays, ListReader
 from whorl.runtime.compiled.prepared import Description, PreparedSession
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
 
 if TYPE_CHECKING:
     from whorl.runtime.compiled.partition import CompiledSubgraph
+    from whorl.runtime.compiled.program_cache import ProgramCache
 
 
 Entry = tuple[BoundLaunch, list[int] | None]
 """A launch, and the feeds that are its inputs; None where they are all of them in order."""
+
+
+class Tensors(Struct, frozen=True):
+    """Feeds, and the arrays that they are: a list is its rows, or, where one `is_ragged`, elements and a table."""
+
+    feeds: Sequence[np.ndarray | ListArrays]
+    arrays: list[np.ndarray]
+    is_ragged: bool = False
+
+    @property
+    def ranks(self) -> dict[int, int]:
+        """The ranks of the arrays in lists that are tables, by feed."""
+        lists = {n: x for n, x in enumerate(self.feeds) if isinstance(x, ListArrays)} if self.is_ragged else {}
+        return {n: x.table.shape[1] - 1 for n, x in lists.items()}
+
+    @property
+    def numbers(self) -> list[range]:
+        """The numbers of the arrays that each feed is."""
+        counts = [1 + (n in self.ranks) for n in range(len(self.feeds))]
+        return [range(end - count, end) for count, end in zip(counts, accumulate(counts), strict=True)]
 
 
 class FastPath:
@@ -41,12 +64,12 @@ class FastPath:
         self,
         inputs: Sequence[tuple[str, np.dtype | None]],
         prepared: PreparedSession | None = None,
-        sequences: Mapping[str, np.dtype] | None = None,
+        sequences: Mapping[str, TensorType] | None = None,
     ) -> None:
-        self.sequences = sequences or {}
+        self.readers = {name: ListReader(type) for name, type in (sequences or {}).items()}
         self.launches: dict[Signature, Entry] = {}
         self.specialised: list[int] = []
-        self.expected = [(name, self.sequences.get(name, dtype)) for name, dtype in inputs]
+        self.expected = [(name, self.readers[name].dtype if name in self.readers else dtype) for name, dtype in inputs]
         self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
@@ -84,62 +107,67 @@ class FastPath:
             self.launches.clear()
             return
         tensors = self._tensors(arguments)
-        cache = subgraph.cache
-        values = [arguments[slot - 1] for slot in subgraph.inputs]
-        known = cache.require_arrays(values)
-        if known is None:
-            self._learn_ragged(subgraph, values, arguments)
+        if tensors is None:
             return
-        launch = cache.recent.get(cache.signature(known))
-        if tensors is None or not isinstance(launch, BoundLaunch) or launch.has_calls:
+        cache = self._cache(subgraph, tensors)
+        if cache is None or (tensors.is_ragged and cache.specialised):
             return
         specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
         if specialised != self.specialised:
             self.launches.clear()
             self.specialised, self.is_prepared = specialised, False
-        positions = [subgraph.inputs[n] - 1 for n in launch.graph.inputs]
-        self._remember(tensors, launch, positions)
-        pattern = None if self.prepared is None or self.sequences else cache.pattern_of(launch.launch)
-        if self.prepared is not None and pattern is not None:
-            self.prepared.add(self._description(subgraph), pattern, launch.launch)
-
-    def _learn_ragged(self, subgraph: CompiledSubgraph, values: Sequence[object], arguments: Sequence[object]) -> None:
-        """The same for arguments among which a list has arrays of several shapes."""
-        known, tensors = subgraph.find_ragged(values), self._pairs(arguments)
-        if known is None or tensors is None or self.specialised or known[0].specialised:
+        entry = self._bind(subgraph, tensors)
+        if entry is None or self.prepared is None or self.readers:
             return
-        launch = known[0].recent.get(known[0].signature(known[1]))
-        if not isinstance(launch, BoundLaunch) or launch.has_calls:
-            return
-        counts = [1 + (name in self.sequences) for name, _ in self.expected]
-        firsts = [0, *accumulate(counts)]
-        numbers = [firsts[slot - 1] + k for slot in subgraph.inputs for k in range(counts[slot - 1])]
-        self._remember(tensors, launch, [numbers[n] for n in launch.graph.inputs])
+        launch = entry[0].launch
+        pattern = cache.pattern_of(launch)
+        if pattern is not None:
+            self.prepared.add(self._description(subgraph), pattern, launch)
 
-    def _pairs(self, arguments: Sequence[object]) -> list[np.ndarray] | None:
-        """Arguments as arrays, those that are lists as their elements and tables; None where one is neither."""
-        arrays: list[np.ndarray] = []
+    def _bind(self, subgraph: CompiledSubgraph, tensors: Tensors) -> Entry | None:
+        """The launch for arrays of a signature that is new, remembered, where the program for them is compiled."""
+        cache = self._cache(subgraph, tensors)
+        if cache is None or [subgraph.inputs[n] - 1 for n in cache.specialised] != self.specialised:
+            return None
+        known = tensors.numbers
+        numbers = [n for slot in subgraph.inputs for n in known[slot - 1]]
+        launch = cache.find_compiled([tensors.arrays[n] for n in numbers])
+        if launch is None or launch.has_calls:
+            return None
+        return self._remember(tensors.arrays, launch, [numbers[n] for n in launch.graph.inputs])
+
+    def _cache(self, subgraph: CompiledSubgraph, tensors: Tensors) -> ProgramCache | None:
+        """The programs for such arrays."""
+        if not tensors.is_ragged:
+            return subgraph.cache
+        ranks = tensors.ranks
+        return subgraph.ragged_cache([ranks[slot - 1] for slot in subgraph.inputs if slot - 1 in ranks])
+
+    def _tensors(self, arguments: Sequence[object]) -> Tensors | None:
+        """Arguments as arrays; None where one is something else."""
+        feeds: list[Any] = []
+        is_ragged = False
         for x, (name, dtype) in zip(arguments, self.expected, strict=True):
-            if name in self.sequences:
-                pair = None if dtype is None else flatten_list(x, dtype)
-                if pair is None:
+            reader = self.readers.get(name)
+            if reader is not None:
+                x = reader.read(x)
+                if x is None:
                     return None
-                arrays += pair
+                is_ragged = is_ragged or not x.is_alike
             elif not is_array(x) or x.flags.num & CONTIGUOUS != CONTIGUOUS or x.dtype != dtype:
                 return None
-            else:
+            feeds.append(x)
+        if not self.readers:
+            return Tensors(feeds, feeds)
+        arrays: list[np.ndarray] = []
+        for x in feeds:
+            if not isinstance(x, ListArrays):
                 arrays.append(x)
-        return arrays
-
-    def _tensors(self, arguments: Sequence[object]) -> list[np.ndarray] | None:
-        """Arguments as arrays, those that are lists as their rows; None where one is neither."""
-        tensors: list[np.ndarray] = []
-        for x, (name, dtype) in zip(arguments, self.expected, strict=True):
-            rows = stack_alike(x, dtype) if dtype is not None and name in self.sequences else x
-            if not is_array(rows):
-                return None
-            tensors.append(rows)
-        return tensors
+            elif is_ragged:
+                arrays += x.elements, x.table
+            else:
+                arrays.append(x.rows())
+        return Tensors(feeds, arrays, is_ragged)
 
     def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> Entry:
         while len(self.launches) >= MOST_BOUND:
@@ -178,14 +206,12 @@ class FastPath:
         """All outputs, in the model's order; None where the long way must be taken."""
         if len(feeds) != len(self.expected):
             return None
+        if self.readers:
+            return self._run_lists(feeds, cancelled, threads)
         arrays: list[np.ndarray] = []
         shapes: list[tuple[int, ...]] = []
         for name, dtype in self.expected:
             x = feeds.get(name)
-            if self.sequences and dtype is not None and name in self.sequences:
-                x = stack_alike(x, dtype)
-                if x is None:
-                    return self._run_ragged(feeds, cancelled, threads)
             if type(x) is not np.ndarray or x.flags.num & CONTIGUOUS != CONTIGUOUS:
                 return None
             if x.dtype is not dtype and x.dtype != dtype:  # after pickle an element type is an object of its own
@@ -195,13 +221,21 @@ class FastPath:
         entry = self.launches.get(signature_of(arrays, self.specialised) if self.specialised else tuple(shapes))
         if entry is None:
             entry = self._prepared_launch(arrays) if self.is_prepared else None
+        if entry is None:
+            entry = self._new_entry(Tensors(arrays, arrays))
         return None if entry is None else self._launch(entry, arrays, cancelled, threads)
 
-    def _run_ragged(self, feeds: Mapping[str, object], cancelled: Event, threads: int) -> list[Any] | None:
-        """The same where a list has arrays of several shapes."""
-        arrays = self._pairs([feeds.get(name) for name, _ in self.expected])
-        entry = None if arrays is None else self.launches.get(tuple([x.shape for x in arrays]))
-        return None if entry is None or arrays is None else self._launch(entry, arrays, cancelled, threads)
+    def _run_lists(self, feeds: Mapping[str, object], cancelled: Event, threads: int) -> list[Any] | None:
+        """The same where some feeds are lists."""
+        tensors = self._tensors([feeds.get(name) for name, _ in self.expected])
+        if tensors is None:
+            return None
+        entry = self.launches.get(signature_of(tensors.arrays, self.specialised)) or self._new_entry(tensors)
+        return None if entry is None else self._launch(entry, tensors.arrays, cancelled, threads)
+
+    def _new_entry(self, tensors: Tensors) -> Entry | None:
+        subgraph = self.subgraph
+        return None if subgraph is None or subgraph.parts else self._bind(subgraph, tensors)
 
     def _launch(self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int) -> list[Any] | None:
         """The outputs of a launch for all feeds, in the model's order; None if it failed."""

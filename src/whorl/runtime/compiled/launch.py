@@ -6,6 +6,7 @@ import ctypes
 import math
 import struct
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,10 +21,11 @@ from whorl.kernels.aligned import aligned_empty
 from whorl.llvm.fuel import FUEL
 from whorl.lowering import graph_program
 from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
-from whorl.lowering.work import steps_of, work_of
+from whorl.lowering.work import Ceiling, steps_of, work_of
 from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
-from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape, unstack
+from whorl.runtime.compiled.lists import split_elements, split_rows
+from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape
 from whorl.runtime.limits import UNLIMITED, Budget
 
 if TYPE_CHECKING:
@@ -34,7 +36,8 @@ SPARE_BYTES = 1 << 26
 """Scratch memory that a program keeps for the next run; of what takes more, it keeps one."""
 SPARE_COUNT = 4
 OWN_BYTES = 1 << 14
-"""Memory up to which shapes have their own: to take the lengths of others costs more than a small program."""
+"""Memory up to which shapes that came twice have their own: to take the lengths of others costs more than a small
+program."""
 CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
@@ -60,7 +63,8 @@ class Launch:
         program = graph.program
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
-        self.outputs = [t for n, t in enumerate(graph.outputs) if n not in graph.grown]
+        self.outputs = [(lengths_of(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
+        self.shapes = {*map(tuple, graph.shapes.values()), *(shape for shape, _ in self.outputs)}
         self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
         self.entry = entry_of(program, code.address)
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
@@ -69,6 +73,8 @@ class Launch:
         self.only_asks = self.asks and not (self.has_calls or program.growing)
         self.needs_help = self.has_calls or self.asks or bool(program.growing)
         self.spare: list[RunMemory] = []
+        self.is_short = Ceiling(FUEL // MOST_OPERATIONS - 1, partial(work_of, program, FUEL))
+        self.ends_soon = Ceiling(MOST_STEPS, partial(steps_of, program, LIKELY_TRIPS))
         self.table: StringTable | None = None
         if graph.strings is not None:
             self.table = import_whole("whorl.runtime.compiled.strings").StringTable(graph.strings)
@@ -95,14 +101,15 @@ class BoundLaunch:
         self.launch, graph = launch, launch.graph
         self.graph = graph
         self.scalars = graph.scalars(lengths)
-        self.shapes = {b: tuple([evaluate(n, lengths) for n in shape]) for b, shape in graph.shapes.items()}
-        self.outputs = [(tuple([evaluate(n, lengths) for n in lengths_of(t)]), t.dtype) for t in launch.outputs]
-        for shape in (*self.shapes.values(), *(shape for shape, _ in self.outputs)):
+        numbers = {shape: tuple([evaluate(n, lengths) for n in shape]) for shape in launch.shapes}
+        for shape in numbers.values():
             if min(shape, default=0) < 0 or math.prod(shape) > MOST_ELEMENTS:
                 raise ValueError(f"a tensor would have the shape {shape}")
+        self.numbers = numbers
         self.size, self.offsets = graph.arena.allocate(lengths)
-        self.allocators = [make_allocator(shape, dtype) for shape, dtype in self.outputs]
+        self.allocators = [make_allocator(numbers[shape], dtype) for shape, dtype in launch.outputs]
         self.spare: list[RunMemory] = []
+        self.has_run = self.is_large = False
         self.is_plain = launch.table is None and not graph.sequences and not graph.maps
         self.has_calls = launch.has_calls
         self.needs_help = launch.needs_help and not (launch.only_asks and self._is_short())
@@ -112,7 +119,7 @@ class BoundLaunch:
         if debug().spreads:
             return False
         body = self.graph.program.body
-        return len(body) <= FEW_STATEMENTS and work_of(self.graph.program, FUEL, self.scalars) < FUEL // MOST_OPERATIONS
+        return len(body) <= FEW_STATEMENTS and self.launch.is_short.covers(self.scalars)
 
     def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[Any] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
@@ -133,9 +140,9 @@ class BoundLaunch:
         for n, count in reversed(self.graph.sequences):
             match count:
                 case graph_program.ROWS:
-                    results[n] = unstack(results[n])
+                    results[n] = split_rows(results[n])
                 case graph_program.RAGGED:
-                    results[n : n + 2] = [graph_program.sequence_of(*results[n : n + 2])]
+                    results[n : n + 2] = [split_elements(*results[n : n + 2])]
                 case _:
                     results[n : n + count] = [results[n : n + count]]
         for n, keys in self.graph.maps:
@@ -157,7 +164,8 @@ class BoundLaunch:
             status = launch.entry(memory.address)
         else:
             status, results = self._run_with_help(memory, arrays, results, budget)
-        spare = self.spare if memory.size + memory.buffers.size <= OWN_BYTES else launch.spare
+        spare = self.spare if self.has_run and not memory.is_large else launch.spare
+        self.has_run, self.is_large = True, self.has_run and memory.is_large
         if len(spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             spare.append(memory)
         return None if status else results
@@ -167,10 +175,15 @@ class BoundLaunch:
         if self.spare:
             return self.spare.pop()
         spare = self.launch.spare
-        memory = spare.pop() if spare else RunMemory(self.launch)
+        memory = RunMemory(self.launch) if not spare or self._has_no_use_for(spare[-1]) else spare.pop()
         if memory.bound is not self:
             memory.bind(self)
         return memory
+
+    def _has_no_use_for(self, memory: RunMemory) -> bool:
+        """Whether memory that shapes share is left to others: a shape that came twice may need little of its own."""
+        may_need_little = self.has_run and not self.is_large and self.size <= OWN_BYTES
+        return may_need_little and memory.is_large and memory.bound is not self
 
     def _run_with_help(
         self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[Any], budget: Budget
@@ -195,12 +208,13 @@ class BoundLaunch:
     @property
     def may_take_long(self) -> bool:
         """Whether its loops may take so long for these lengths that they are to run on their own."""
-        return may_take_long(self.graph, self.scalars)
+        return not self.launch.ends_soon.covers(self.scalars)
 
     @property
     def bytes(self) -> int:
         """Memory that a run takes besides its inputs."""
-        return self.size + sum(np.dtype(d).itemsize * math.prod(s) for s, d in self.outputs)
+        outputs = self.launch.outputs
+        return self.size + sum(dtype.itemsize * math.prod(self.numbers[shape]) for shape, dtype in outputs)
 
 
 def may_take_long(graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
@@ -252,6 +266,11 @@ class RunMemory:
             constants = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.constants = dict(zip(constants, graph.arrays, strict=True))
 
+    @property
+    def is_large(self) -> bool:
+        """Whether shapes share it."""
+        return self.size + self.buffers.size > OWN_BYTES
+
     def bind(self, bound: BoundLaunch) -> None:
         """Take the lengths of a run, and scratch memory for them; raises MemoryError where there is none."""
         self.bound = None
@@ -260,7 +279,7 @@ class RunMemory:
             self.arena = aligned_empty((bound.size,), BYTES)
             self.size = bound.size
         start = address(self.arena)
-        if bound.launch.needs_help:
+        if bound.launch.needs_help and not bound.needs_help:
             self.set_budget(UNLIMITED)
         self.block[: len(bound.scalars)] = list(bound.scalars.values())
         for n in self.in_arena:
@@ -323,7 +342,8 @@ class RunMemory:
         for buffer, offset in zip(self.graph.program.scratch, bound.offsets, strict=True):
             if buffer.grows:
                 continue
-            shape = bound.shapes.get(buffer) or buffer_shape(buffer)
+            dims = self.graph.shapes.get(buffer)
+            shape = buffer_shape(buffer) if dims is None else bound.numbers[tuple(dims)]
             count = int(np.prod(shape)) * buffer.dtype.itemsize
             arrays[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
         return arrays

@@ -14,8 +14,9 @@ import numpy as np
 
 from whorl.codegen.array_address import address_offset
 from whorl.debug import poison
+from whorl.ir.dims import Dim
 from whorl.ir.native.expressions import Buffer, Expr
-from whorl.ir.types import TensorType, lengths_of
+from whorl.ir.types import AnyShape, TensorType, lengths_of
 from whorl.kernels.aligned import aligned_empty
 from whorl.runtime.buffer_pool import adopt, empty
 from whorl.runtime.compiled.mapping import bytes_of, map_memory, resize
@@ -185,21 +186,12 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
     return np.empty((0, *(n for n in lengths_of(type)[1:] if isinstance(n, int))), type.dtype)
 
 
-def stack_alike(value: object, dtype: np.dtype) -> np.ndarray | None:
-    """The rows of a list of arrays of one shape and this element type; None for all else, and for an empty one."""
-    items = _arrays_of(value, dtype)
-    if items is None:
-        return None
-    shapes = [*map(_SHAPE, items)]
-    return stack_sequence(items, TensorType(dtype)) if shapes.count(shapes[0]) == len(shapes) else None
-
-
-def flatten_list(value: object, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray] | None:
-    """The elements of a list of arrays of one rank and this element type, and the table of their shapes, else None.
+def flatten_list(value: object, element: TensorType) -> tuple[np.ndarray, np.ndarray] | None:
+    """The elements of a list of arrays of one rank and this type, and the table of their shapes, else None.
 
     A row of the table is where the elements of an array begin, then its lengths (`lowering/ragged.py`).
     """
-    items = _arrays_of(value, dtype)
+    items = _arrays_of(value, element.dtype)
     if items is None or len({*map(_NDIM, items)}) > 1:
         return None
     rank = items[0].ndim
@@ -207,7 +199,16 @@ def flatten_list(value: object, dtype: np.dtype) -> tuple[np.ndarray, np.ndarray
     if rank:
         table[:, 1:] = [*map(_SHAPE, items)]
     table[:, 0] = [0, *accumulate(map(_SIZE, items[:-1]))]
+    if not isinstance(element.shape, AnyShape) and not _fits(table, element.shape):
+        return None
     return np.concatenate(items if rank == 1 else [*map(np.ravel, items)]), table
+
+
+def _fits(table: np.ndarray, shape: Sequence[Dim]) -> bool:
+    """Whether all arrays of a list have the lengths that their type says."""
+    columns = table[:, 1:].T
+    pairs = zip(columns, shape, strict=False)
+    return len(columns) == len(shape) and all((n == column).all() for column, n in pairs if isinstance(n, int))
 
 
 def _arrays_of(value: object, dtype: np.dtype) -> list[np.ndarray] | None:

@@ -127,6 +127,11 @@ class CompiledSubgraph:
             self.ragged = {**dict([*self.ragged.items()][1 - MOST_LIMITS :]), most_iterations: ragged}
         return ragged.find(values)
 
+    def ragged_cache(self, ranks: Sequence[int]) -> ProgramCache | None:
+        """The programs of runs without limits for lists whose tensors have these ranks, if there were such runs."""
+        ragged = self.ragged.get(None)
+        return None if ragged is None else ragged.caches.get(tuple(ranks))
+
     def _cache_for(self, most_iterations: int | None) -> ProgramCache:
         """The programs of runs that may do so many iterations of each loop."""
         if most_iterations is None or self.cache.loop is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -153,15 +153,31 @@ class ProgramCache:
         `is_alone`: nothing else runs before or after. `waits` for the compiler unless a limit is passed, and lets it
         go on in the background then; else it compiles in the background at once.
         """
-        bound = self.recent.get(self.signature(arrays))
+        known = self.recent.get(self.signature(arrays))
+        if known is not None:
+            return known
+        bound = self._bound(arrays, lambda each: self._program(each, arrays, in_loop, is_alone, budget, waits))
         if bound is not None:
-            return bound
+            self._remember(arrays, bound)
+        return bound
+
+    def find_compiled(self, arrays: Sequence[np.ndarray]) -> BoundLaunch | None:
+        """The program for these inputs where it is compiled already; the caller remembers it."""
+        known = self.recent.get(self.signature(arrays))
+        if known is None:
+            known = self._bound(arrays, lambda each: self._variant(each, arrays)[1])
+        return known if isinstance(known, BoundLaunch) else None
+
+    def _bound(
+        self, arrays: Sequence[np.ndarray], choose: Callable[[Binding], Launch | Refusal | None]
+    ) -> BoundLaunch | Refusal | None:
+        """What is chosen for the first binding of these inputs that it is of use for; None where nothing is."""
         for binding in self._bindings(arrays):
-            program = self._program(binding, arrays, in_loop, is_alone, budget, waits)
+            program = choose(binding)
             if program is None:
                 return None
             if not binding.is_unusual or (isinstance(program, Launch) and program.suits(binding.lengths)):
-                return self._bind(program, binding, arrays)
+                return self._bind(program, binding)
         raise AssertionError("the last binding has no names that are 0 or 1")
 
     def _program(
@@ -207,19 +223,21 @@ class ProgramCache:
         if binding.is_unusual:
             yield self.binder.bind(arrays, LEAST)
 
-    def _bind(self, program: Launch | Refusal, binding: Binding, arrays: Sequence[np.ndarray]) -> BoundLaunch | Refusal:
-        """The program bound to the lengths of these inputs, remembered for the next ones of these shapes."""
+    def _bind(self, program: Launch | Refusal, binding: Binding) -> BoundLaunch | Refusal:
+        """The program bound to the lengths of these inputs."""
         try:
             bound = program if isinstance(program, Refusal) else program.bind(binding.lengths)
             if self.loop is not None and isinstance(bound, BoundLaunch) and bound.may_take_long:
                 bound = Refusal("its loops may take long, and run on their own", is_long=True)
         except (ValueError, OverflowError) as error:
             bound = Refusal(str(error))
+        return bound
+
+    def _remember(self, arrays: Sequence[np.ndarray], bound: BoundLaunch | Refusal) -> None:
         with self.lock:
             while len(self.recent) >= MOST_BOUND:
                 del self.recent[next(iter(self.recent))]
             self.recent[self.signature(arrays)] = bound
-        return bound
 
     def pattern_of(self, launch: Launch) -> Pattern | None:
         """The pattern that a program is for; None for one that was dropped meanwhile."""

@@ -40,7 +40,7 @@ class RaggedInputs:
             if element is None:
                 arrays.append(value)
                 continue
-            pair = None if element.dtype == STRING else flatten_list(value, element.dtype)
+            pair = None if element.dtype == STRING else flatten_list(value, element)
             if pair is None:
                 return None
             arrays += pair
