@@ -97,7 +97,8 @@ def test_bound_below_one_and_bound_of_no_loop_are_refused():
 def test_unknown_target_is_refused_with_the_known_ones():
     with pytest.raises(whorl.WhorlError) as caught:
         whorl.deloop(SUM, target="tpu")
-    assert str(caught.value) == "there is no target 'tpu'\n  fix: choose from any, onnxruntime"
+    known = "default, any, onnxruntime, openvino, tensorrt, coreml, tflite, whorl"
+    assert str(caught.value) == f"there is no target 'tpu'\n  fix: choose from {known}"
 
 
 def test_length_that_is_not_fixed_keeps_the_loop():
@@ -117,7 +118,7 @@ def test_loop_that_may_end_early_becomes_copies_that_then_change_nothing():
             h = Less(t, limit)
         }>
     }""")
-    module = whorl.deloop(source)
+    module = whorl.deloop(source, target="any")
     for limit, seen in ((0, [2]), (3, [2, 4]), (8, [2, 4, 8]), (100, [2, 4, 8, 16])):
         got = run(module, x=np.float32(1), limit=np.float32(limit))
         assert got[0] == seen[-1] and got[1].tolist() == seen
@@ -134,7 +135,7 @@ def test_branches_are_both_computed_and_one_is_selected():
         y = If (c) <then_branch = a () => (float[2] p) { p = Neg(x) },
                     else_branch = b () => (float[2] q) { q = Exp(x) }>
     }""")
-    module = whorl.deloop(source)
+    module = whorl.deloop(source, target="any")
     assert sorted(kinds(module)) == ["Exp", "Neg", "Reshape", "Where"]
     x = np.array([0, 1], np.float32)
     assert run(module, c=np.array([True]), x=x)[0].tolist() == [-0.0, -1]
@@ -205,7 +206,7 @@ def test_inner_loop_that_remains_keeps_the_outer_one():
 
 def test_no_more_copies_are_made_than_allowed():
     assert "it may run 300 times, more than 256" in reason(DECAY, dims={"n": 300})
-    assert len(kinds(whorl.deloop(DECAY, dims={"n": 300}, max_iterations=300))) > 300
+    assert len(kinds(whorl.deloop(DECAY, dims={"n": 300}, max_iterations=300, target="any"))) > 300
 
 
 STEPS = model("""main (int64 count, float[2] x) => (float[2] y) {
@@ -230,7 +231,12 @@ NEST = """main (int64[1] n, float x, float[T, 2] z, int64[3] k) => (float y) {{
     ("source", "options", "fix"),
     [
         (DECAY, {}, "try --dim n=8, in Python dims={'n': 8}"),
-        (DECAY, {"dims": {"n": 300}}, "try --max-iterations 300, in Python max_iterations=300"),
+        (DECAY, {"dims": {"n": 300}, "target": "any"}, "try --max-iterations 300, in Python max_iterations=300"),
+        (
+            DECAY,
+            {"dims": {"n": 300}},
+            "try --max-iterations 300 --target any, in Python max_iterations=300, target='any'",
+        ),
         (STEPS, {}, "try --input count=8, in Python inputs={'count': 8}"),
         (
             model(NEST.format(first="m = Add(n, n)")),
@@ -245,7 +251,7 @@ NEST = """main (int64[1] n, float x, float[T, 2] z, int64[3] k) => (float y) {{
         ),
         (FOREVER, {}, "no option removes it: change the model, or choose a runtime with control flow"),
     ],
-    ids=["length", "iterations", "input", "several", "large input", "state", "condition"],
+    ids=["length", "iterations", "slower", "input", "several", "large input", "state", "condition"],
 )
 def test_fix_names_the_options_that_help(source, options, fix):
     assert reason(source, **options).splitlines()[-1] == f"  fix: {fix}"

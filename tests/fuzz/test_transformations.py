@@ -54,6 +54,7 @@ def test_transformed_program_gives_what_the_oracle_gives(program):
 @given(programs(), st.sampled_from((0, 1, 3)))
 def test_repeated_program_gives_what_the_oracle_gives_for_each_row(program, count):
     block, inputs = program
+    assume(expected_of(block, inputs) is not None)
     module = whorl.load(noted(block))
     tensors = [value.name for value in module.main.arguments if isinstance(value.type, TensorType)]
     assume(tensors and all(isinstance(value.type, TensorType) for value in module.main.results))

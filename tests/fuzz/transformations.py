@@ -14,6 +14,7 @@ from whorl.passes.context import Context, PassOptions
 from whorl.passes.pipeline import PASSES
 from whorl.passes.unroll.control_flow import unroll_control_flow
 from whorl.passes.vectorize.control_flow import vectorize_control_flow
+from whorl.passes.vectorize.trip_counts import count_iterations
 
 Feeds = dict[str, Any]
 Transformation = Callable[[Module, Feeds], Module]
@@ -31,6 +32,17 @@ def _vectorize(module: Module, feeds: Feeds) -> Module:
     return module
 
 
+def _count(module: Module, feeds: Feeds) -> Module:
+    module = _pass("dce", module, feeds)
+    count_iterations(module, Context(module, PassOptions()))
+    return module
+
+
+def _pay(module: Module, feeds: Feeds) -> Module:
+    """Without what onnxruntime is slower at."""
+    return whorl.deloop(module, partial=True)
+
+
 def _unroll(module: Module, feeds: Feeds) -> Module:
     module = _pass("dce", module, feeds)
     unroll_control_flow(module, Context(module, PassOptions()), ITERATIONS)
@@ -40,17 +52,19 @@ def _unroll(module: Module, feeds: Feeds) -> Module:
 def _bind(module: Module, feeds: Feeds) -> Module:
     """Without what numbers of iterations may be: inputs of one whole number or truth value are fixed."""
     fixed = {name: x for name, x in feeds.items() if isinstance(x, np.ndarray) and x.size == 1 and x.dtype.kind in "ib"}
-    return whorl.deloop(module, inputs=fixed, partial=True)
+    return whorl.deloop(module, inputs=fixed, partial=True, target="any")
 
 
 def together(module: Module, feeds: Feeds) -> Module:
     """All of them, one after the other."""
-    return whorl.optimize(whorl.deloop(whorl.optimize(module), partial=True))
+    return whorl.optimize(whorl.deloop(whorl.optimize(module), partial=True, target="any"))
 
 
 TRANSFORMATIONS: dict[str, Transformation] = {
     **{each.__name__: partial(_pass, each.__name__) for each in PASSES},
     "vectorize": _vectorize,
+    "count": _count,
+    "pay": _pay,
     "unroll": _unroll,
     "bind": _bind,
     "together": together,

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import shlex
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.api.deadlines import call_within
 from whorl.api.models import Source, options_of
 from whorl.api.optimizing import optimize
+from whorl.api.paying import Delooped, Paying
 from whorl.errors import DeloopError, WhorlError
 from whorl.formats.options import LoadKeywords, LoadOptions
-from whorl.ir.graph import Module, Node
+from whorl.ir.graph import Module
 from whorl.ir.suggestions import choose
 from whorl.ops.control.flow import If, Loop
 from whorl.passes import pipeline
 from whorl.passes.context import Context, PassOptions
-from whorl.passes.locations import names_of
+from whorl.passes.locations import Chooser, names_of
+from whorl.passes.targets.targets import DEFAULT, TARGETS, Target
 from whorl.passes.unroll.bounding import bound_loops
 from whorl.passes.unroll.control_flow import remedy_of, unroll_control_flow
 from whorl.passes.unroll.fix_inputs import fix_inputs
@@ -28,8 +32,6 @@ from whorl.passes.vectorize.control_flow import vectorize_control_flow
 from whorl.passes.vectorize.trip_counts import count_iterations
 from whorl.runtime.feeds import check_value
 
-TARGETS = ("any", "onnxruntime")
-"""What the model without loops may be for."""
 MAX_ITERATIONS = 256
 """Copies of a body that are made unless the caller allows more."""
 
@@ -43,20 +45,8 @@ class DeloopOptions(Struct, frozen=True, kw_only=True):
     exact: bool = False
     only: Sequence[str] = ()
     bounds: Mapping[str, int] = {}
-    target: str = "any"
-
-
-class Delooped(Struct, frozen=True):
-    """A module, and what became of its loops and branches.
-
-    `removed`: the form of those that are gone, by location; `remaining`: the reason of the others; `fix`: the options
-    that may remove these.
-    """
-
-    module: Module
-    removed: dict[str, str]
-    remaining: dict[str, str]
-    fix: str
+    target: str = DEFAULT
+    expected: Mapping[str, int] = {}
 
 
 def deloop(
@@ -68,7 +58,8 @@ def deloop(
     exact: bool = False,
     only: Sequence[str] = (),
     bounds: Mapping[str, int] | None = None,
-    target: str = "any",
+    target: str = DEFAULT,
+    expected: Mapping[str, int] | None = None,
     partial: bool = False,
     timeout: float | None = None,
     options: LoadOptions | None = None,
@@ -91,9 +82,12 @@ def deloop(
 
     `bounds`: iterations after which loops end at the latest, by the names of their nodes or of an output: for those
     that only their condition ends. Where a run would take more, the outputs are those after so many.
-    `target`: "any", or "onnxruntime", where a linear recurrence `s * a + x` of float32 becomes an LSTM of linear
+    `target`: what the model is for. By default, what onnxruntime is estimated to be slower at without its loop or
+    branch stays; for "onnxruntime", too, and a linear recurrence `s * a + x` of float32 becomes an LSTM of linear
     activations, unless `exact`: it has the same products and sums, but an element that is not finite makes NaN of its
-    neighbours. Rows of more than 128 elements stay in their loop, which is as fast.
+    neighbours. For "whorl", what this backend is slower at stays; for "tensorrt", "coreml" and "tflite", what needs an
+    op or a rank that these have not; for "any" and "openvino" nothing does. `expected`: lengths of named dims for the
+    estimates, 16 where it says nothing. What `only` and `bounds` name goes in any case.
     `only`: names of loops and branches, of their nodes or of an output, that are to go; others stay. `partial`: what
     cannot be removed stays, too, instead of an error.
     `timeout`: seconds allowed. `options` and keywords as for `load`. Errors: LoadError; DeloopError names every loop
@@ -107,6 +101,7 @@ def deloop(
         only=only,
         bounds=bounds or {},
         target=target,
+        expected=expected or {},
     )
     result = deloop_with_reasons(source, choices, timeout, options_of(options, keywords))
     if result.remaining and not partial:
@@ -128,6 +123,50 @@ def deloop_with_reasons(
 
 
 def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Delooped:
+    result = _paying(source, choices, options)
+    if not result.remaining:
+        return result
+    is_refused = result.refused or _keeps_with(result.remedy, source, choices, options)
+    return replace(result, fix=_fix(result.remedy, is_refused))
+
+
+def _keeps_with(remedy: Remedy, source: Source, choices: DeloopOptions, options: LoadOptions) -> bool:
+    """Whether what the remedy would remove stays because of the target."""
+    if not (remedy.lengths or remedy.inputs or remedy.iterations) or not _target(choices.target).is_selective:
+        return False
+    more = replace(
+        choices,
+        dims={**choices.dims, **remedy.lengths},
+        inputs={**choices.inputs, **remedy.inputs},
+        bounds={**choices.bounds, **remedy.bounds},
+        max_iterations=max(choices.max_iterations, remedy.iterations),
+    )
+    try:
+        return _paying(source, more, options).refused
+    except WhorlError:
+        return False
+
+
+def _paying(source: Source, choices: DeloopOptions, options: LoadOptions) -> Delooped:
+    """The model without the control flow that it is better without for a target."""
+    target = _target(choices.target)
+    module = _prepared(source, choices, options)
+    is_chosen = _chooser(module, choices.only)
+    if not target.is_selective:
+        return _remove(choices, target, module, is_chosen)
+    remove, required = functools.partial(_remove, choices, target), (*choices.only, *choices.bounds)
+    return Paying(module, remove, target, choices.expected, required).result(is_chosen)
+
+
+def _target(name: str) -> Target:
+    """What a target is. Errors: WhorlError for a name that none has."""
+    if name not in TARGETS:
+        raise WhorlError(f"there is no target {name!r}", fix=f"choose from {', '.join(TARGETS)}")
+    return TARGETS[name]
+
+
+def _prepared(source: Source, choices: DeloopOptions, options: LoadOptions) -> Module:
+    """The optimised model with what the choices fix and bound."""
     module = optimize(source, options=options)
     if choices.dims or choices.inputs:
         types = {value.name: value.type for value in module.main.arguments}
@@ -137,26 +176,30 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
         }
         module = fix_inputs(module, choices.dims, values)
         pipeline.optimize(module)
-    if choices.target not in TARGETS:
-        raise WhorlError(f"there is no target {choices.target!r}", fix=f"choose from {', '.join(TARGETS)}")
-    linear = choices.target == "onnxruntime" and not choices.exact
     bound_loops(module, Context(module), _known_bounds(module, choices.bounds))
-    chosen = PassOptions(distances=not choices.exact, linear=linear)
-    is_chosen = _chooser(module, choices.only)
+    count_iterations(module, Context(module), _chooser(module, choices.only))
+    pipeline.optimize(module)
+    return module
+
+
+def _remove(
+    choices: DeloopOptions, target: Target, module: Module, is_chosen: Chooser, is_copied: Chooser | None = None
+) -> Delooped:
+    """Remove the chosen control flow of a module, in place; some of it by copies of bodies alone."""
+    chosen = PassOptions(distances=not choices.exact, linear=target.linear and not choices.exact)
     removed: dict[str, str] = {}
-    count_iterations(module, Context(module, chosen), is_chosen)
     pipeline.optimize(module, chosen)
-    recurrent = vectorize_control_flow(module, Context(module, chosen), is_chosen, removed)
+    whole: Chooser = is_chosen if is_copied is None else lambda node: is_chosen(node) and not is_copied(node)
+    recurrent = vectorize_control_flow(module, Context(module, chosen), whole, removed)
     pipeline.optimize(module, chosen)
     context = Context(module, PassOptions())
     remaining = unroll_control_flow(module, context, choices.max_iterations, is_chosen, removed)
     remedy = remedy_of(module, remaining)
     reasons = {where: _reason(str(why), recurrent.get(where)) for where, why in remaining.items()}
     reasons |= {where: f"{reasons[where]}; then_branch is for {text}" for where, text in remedy.decisions.items()}
-    fix = _fix(remedy) if remaining else ""
     pipeline.optimize(module, chosen)
     select_by_logic(module, Context(module, chosen))
-    return Delooped(module, removed, reasons, fix)
+    return Delooped(module, removed, reasons, remedy)
 
 
 def bounded(source: Source, bounds: Mapping[str, int], options: LoadOptions) -> Module:
@@ -183,7 +226,7 @@ def _require_names(module: Module, names: Iterable[str], kinds: Any, what: str) 
             raise WhorlError(f"no {what} is called {name!r}", fix=fix)
 
 
-def _chooser(module: Module, names: Sequence[str]) -> Callable[[Node], bool]:
+def _chooser(module: Module, names: Sequence[str]) -> Chooser:
     """Whether a loop or branch is one of those that are to go. Errors: WhorlError for a name that none has."""
     _require_names(module, names, If | Loop, "loop or branch")
     return lambda node: not names or not names_of(node).isdisjoint(names)
@@ -194,7 +237,7 @@ def _reason(unrolled: str, vectorized: str | None) -> str:
     return unrolled + (f"; not all iterations at once: {vectorized}" if vectorized else "")
 
 
-def _fix(remedy: Remedy) -> str:
+def _fix(remedy: Remedy, is_refused: bool) -> str:
     """The options that may remove what remains, on the command line and here; the numbers are examples."""
     flags = [shlex.join(("--dim", f"{name}={length}")) for name, length in remedy.lengths.items()]
     flags += [shlex.join(("--input", f"{name}={value}")) for name, value in remedy.inputs.items()]
@@ -206,6 +249,9 @@ def _fix(remedy: Remedy) -> str:
     if remedy.iterations:
         flags.append(f"--max-iterations {remedy.iterations}")
         arguments.append(f"max_iterations={remedy.iterations}")
+    if is_refused:
+        flags.append("--target any")
+        arguments.append("target='any'")
     if not flags:
         return "no option removes it: change the model, or choose a runtime with control flow"
     return f"try {' '.join(flags)}, in Python {', '.join(arguments)}"

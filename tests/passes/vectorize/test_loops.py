@@ -322,6 +322,18 @@ def test_what_fails_by_what_iterations_share_is_not_computed_for_no_rows(how, ro
     assert list(reasons.values()) == ([] if goes else [why])
 
 
+def test_optional_that_each_iteration_makes_keeps_the_loop():
+    text = """main(%n: int64[], %o: optional(int64[])) {
+      %r: optional(int64[]) = Loop(%n, _, %o) {carried = 1}
+      body(%i: int64[], %g: bool[], %s: optional(int64[])) {
+        %t: optional(int64[]) = Optional(%i)
+        return %g, %t
+      }
+      return r = %r
+    }"""
+    assert reason(text) == "Optional 't': an optional has no axis for rows"
+
+
 INNER = """main(%n: int64[], %x: float32[{0}], %y: float32[{1}]) {{
   %r: float32[k, m] = Loop(%n, _, %x, %y) {{collected = (Collected(),)}}
   body(%i: int64[], %g: bool[], %a: float32[{0}], %b: float32[{1}]) {{

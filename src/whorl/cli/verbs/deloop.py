@@ -16,19 +16,20 @@ from msgspec.structs import asdict
 
 from whorl.api.delooping import (
     MAX_ITERATIONS,
-    TARGETS,
-    Delooped,
     DeloopOptions,
     bounded,
     deloop_with_reasons,
     remaining_error,
 )
 from whorl.api.models import save
+from whorl.api.paying import Delooped
 from whorl.cli.arguments import add_model, add_output, count, dims_of, load_options, module_of, save_options, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 from whorl.cli.verification import Verdict, verify
 from whorl.errors import DeloopError
+from whorl.passes.targets.costs import EXPECTED
+from whorl.passes.targets.targets import DEFAULT, TARGETS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,8 +59,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target",
         choices=TARGETS,
-        default=TARGETS[0],
-        help="what the model is for; for onnxruntime, linear recurrences become a linear LSTM (default any)",
+        default=DEFAULT,
+        help="what the model is for. Without it, and for onnxruntime and whorl, what these are estimated to be slower "
+        "at stays; for onnxruntime, linear recurrences become a linear LSTM. For any and the others all goes that can",
+    )
+    parser.add_argument(
+        "--expect",
+        action="append",
+        default=[],
+        metavar="NAME=SIZE",
+        help=f"the length that a named dim mostly has, for these estimates (default {EXPECTED})",
     )
     parser.add_argument(
         "--only",
@@ -98,6 +107,7 @@ def execute(arguments: argparse.Namespace) -> int:
         only=arguments.only,
         bounds=dims_of(arguments.bound, "--bound"),
         target=arguments.target,
+        expected=dims_of(arguments.expect, "--expect"),
     )
     result = deloop_with_reasons(arguments.model, choices, arguments.timeout, load_options(arguments))
     if result.remaining and not arguments.partial:

@@ -109,9 +109,12 @@ def _is_known(type: Type) -> bool:
 
 def fails_without_rows(node: Node, shared: Collection[Value | None]) -> bool:
     """Whether a node may fail though its operands have no rows: by their lengths, as a constant index does on an axis
-    that may be short, or by indices and sizes that are `shared` by all rows."""
+    that may be short, or by indices and sizes that are `shared` by all rows. Of sequences and optionals no op is
+    computed for rows."""
     if node.regions:
         return any(fails_without_rows(inner, ()) for region in node.regions for inner in region.nodes)
+    if not all(value is None or isinstance(value.type, TensorType) for value in (*node.inputs, *node.outputs)):
+        return False
     variable = _variable_integers(node)
     sizes = {value for value in variable if tensor_type(value).dtype in (INT32, INT64)}
     return (not variable or not sizes.isdisjoint(shared)) and may_fail(node)
