@@ -97,6 +97,7 @@ def test_difference_that_whorl_writes_away_is_reported(whorl, saved):
         1,
         [
             "output    y",
+            "node      Loop 'y'",
             "value     y",
             "differs   1 of 1 elements differ, first at []: 8.0 here, 2.0 there",
             "at most   abs 6, rel 0.75, ulp 16777216",
@@ -130,3 +131,23 @@ def test_tolerance_of_a_type_decides(whorl, saved):
     other = saved(with_other("Add", "r"), "other.onnx")
     report = whorl("compare", saved(NESTED), "--with", other, "--bisect", *INPUTS, "--tolerance", "float32=1e12:1e30")
     assert (report.code, report.out) == (0, "no value differs\n")
+
+
+PRODUCTS = model("""main (float[1,512] x, float[512,512] w) => (float[1,512] y) {
+    three = Constant<value = int64 {3}> ()
+    [steps] y = Loop (three, , x) <body = a (int64 i, bool k, float[1,512] s) => (bool h, float[1,512] t) {
+        h = Identity(k)
+        m = MatMul(s, w)
+        t = Tanh(m)
+    }>
+}""")
+
+
+@pytest.mark.slow
+def test_sums_in_another_order_are_told_from_other_differences(whorl, saved):
+    options = "--with", "onnxruntime", "--bisect", "--random", "1", "--tolerance", "float32=0"
+    report = whorl("compare", saved(PRODUCTS), *options)
+    assert "node      MatMul 'm'" in report.out.splitlines()
+    assert "sums      within what another order of 513 terms can do, " in report.out
+    first = whorl("compare", saved(PRODUCTS), *options, "--json").document["first"]
+    assert (first["reordering"]["terms"], first["reordering"]["explains"]) == (513, True)

@@ -7,14 +7,18 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 import numpy as np
+from msgspec import to_builtins
+from msgspec.structs import replace
 
 from whorl.api.extracting import Extracted
 from whorl.api.models import load_module, save
-from whorl.api.tracing.bisecting import First, Side, bisect, isolate_first
-from whorl.api.tracing.differing import DEFAULTS, Difference, Tolerances, measure
+from whorl.api.tracing.bisecting import Side, bisect, isolate_first
+from whorl.api.tracing.differing import DEFAULTS, Difference, Tolerances
+from whorl.api.tracing.first import First, first_output
 from whorl.api.tracing.recording import copy_module
 from whorl.cli.arguments import UsageError, module_of
 from whorl.cli.documents import plain, print_document
@@ -81,7 +85,10 @@ def execute(arguments: argparse.Namespace) -> int:
     tolerances = tolerances_of(arguments.tolerance)
     with _their_side(arguments, module) as theirs:
         ours = Side(module, partial(run_module, arguments))
-        first = bisect(ours, theirs, inputs, tolerances) or _first_in_file(arguments, ours, theirs, inputs, tolerances)
+        first = bisect(ours, theirs, inputs, tolerances)
+        if first is None and theirs.module is module and format_of(arguments.model) is ONNX:
+            with Engine(_other(arguments), arguments.timeout or PATIENCE) as engine:
+                first = first_in_file(bytes_in_one(arguments.model), ours, engine, inputs, tolerances)
         repro = isolate_first(ours, first, inputs) if first is not None and arguments.repro else None
     written = "" if repro is None else _write_repro(repro, Path(arguments.repro))
     if arguments.json:
@@ -104,43 +111,41 @@ def _their_side(arguments: argparse.Namespace, module: Module) -> Iterator[Side]
             raise UsageError(f"--with {other!r} is neither a file nor an engine", fix=f"engines: {', '.join(BACKENDS)}")
         yield Side(load_module(other), partial(run_module, arguments))
         return
-    engine = _Engine(other, arguments.timeout or PATIENCE)
-    try:
+    with Engine(other, arguments.timeout or PATIENCE) as engine:
         yield Side(module, engine.run)
-    finally:
-        engine.close()
 
 
-def _first_in_file(
-    arguments: argparse.Namespace, ours: Side, theirs: Side, inputs: Mapping[str, Any], tolerances: Tolerances
+def first_in_file(
+    model: bytes, ours: Side, engine: Engine, inputs: Mapping[str, Any], tolerances: Tolerances
 ) -> First | None:
-    """The first output that differs where an engine reads MODEL as it is, not as whorl writes it."""
-    if theirs.module is not ours.module or format_of(arguments.model) is not ONNX:
-        return None
-    engine = _Engine(_other(arguments), arguments.timeout or PATIENCE)
+    """The first output that differs where an engine reads a file in ONNX as it is, not as whorl writes it."""
     try:
-        answers = engine.ask(bytes_in_one(arguments.model), inputs)
+        answers = engine.ask(model, inputs)
     except RunError as error:
         return First("", [], "", "", note=f"{FORM}: {error}")
-    finally:
-        engine.close()
     expected = ours.run(copy_module(ours.module), inputs)
-    for name, a, b in zip(ours.module.output_names, expected, answers, strict=False):
-        if (difference := measure(a, b, tolerances)) is not None:
-            return First(name, [], "", name, difference, note=FORM)
-    return None
+    first = first_output(ours.module, expected, answers, tolerances)
+    return first and replace(first, note=first.note + FORM)
 
 
-class _Engine:
+class Engine:
     """An engine in a process of its own, which begins anew where it was lost."""
 
     def __init__(self, name: str, patience: float) -> None:
         self.name, self.patience = name, patience
         self.worker: Worker | None = None
 
+    def __enter__(self) -> Engine:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
     def run(self, module: Module, inputs: Mapping[str, Any]) -> list[Any]:
         """All outputs. Errors: RunError where there are none."""
-        return self.ask(to_proto(module).SerializeToString(), inputs)
+        return self.ask(to_proto(module, is_verbatim=True).SerializeToString(), inputs)
 
     def ask(self, model: bytes, inputs: Mapping[str, Any]) -> list[Any]:
         """All outputs of a model in ONNX. Errors: RunError where there are none."""
@@ -175,6 +180,7 @@ def document_of(first: First) -> dict[str, Any]:
         "value": first.value,
         **numbers,
         "text": "" if difference is None else difference.text,
+        "reordering": None if first.reordering is None else to_builtins(first.reordering),
         "note": first.note,
         "operands": [
             {"name": each.name, "ours": _plain(each.ours), "theirs": _plain(each.theirs)} for each in first.operands
@@ -199,6 +205,9 @@ def lines_of(first: First | None) -> list[str]:
     if first.difference is not None:
         lines.append(f"differs   {first.difference.text}")
         lines += _distances(first.difference)
+    if (order := first.reordering) is not None:
+        verdict = "within" if order.explains else "beyond"
+        lines.append(f"sums      {verdict} what another order of {order.terms} terms can do, {order.bound:.3g} here")
     if first.note:
         lines.append(f"note      {first.note}")
     for each in first.operands:

@@ -112,5 +112,33 @@ def test_loops_of_other_lengths_are_reported() -> None:
 
     first = bisect(side(ours), Side(theirs, run), feeds, DEFAULTS)
     assert first is not None
-    assert (first.node, first.loops) == ("Loop 'outer'", [])
+    assert (first.node, first.loops) == ("Loop 'outer'", [("outer", 2)])
     assert first.note == "the loop makes 3 iterations here, 2 there, and all that both make are equal"
+
+
+def test_side_that_fails_before_its_loop_runs_is_located(models: dict[str, Any]) -> None:
+    module, inputs = models["grid"]
+
+    def run(edited: Module, feeds: Mapping[str, Any]) -> list[Any]:
+        raise whorl.RunError("there is no such engine")
+
+    first = bisect(side(module), Side(module, run), inputs, DEFAULTS)
+    assert first is not None
+    assert (first.node, first.loops) == (module.main.nodes[0].title, [])
+    assert first.note == "the other side fails: there is no such engine"
+
+
+def test_side_that_refuses_values_as_outputs_is_compared_by_the_outputs_alone(models: dict[str, Any]) -> None:
+    module, inputs = models["nested"]
+    wrong, _ = plant(module, "outer/longer", [2])
+
+    def run(edited: Module, feeds: Mapping[str, Any]) -> list[Any]:
+        if len(edited.output_names) > len(module.output_names):
+            raise whorl.RunError("too many outputs")
+        return run_once(edited, feeds, mode="interpreter")
+
+    first = bisect(side(module), Side(wrong, run), inputs, DEFAULTS)
+    assert first is not None
+    assert (first.output, first.node, first.loops) == ("z", "Loop 'outer'", [])
+    assert first.note == "values inside cannot be outputs there: too many outputs"
+    assert bisect(side(module), Side(module, run), inputs, DEFAULTS) is None

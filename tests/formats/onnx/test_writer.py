@@ -79,3 +79,16 @@ def test_default_that_is_a_sequence_is_refused():
     with pytest.raises(whorl.SaveError) as caught:
         to_proto(module)
     assert str(caught.value) == "the default of 'w' is a sequence\n  fix: ONNX has defaults that are tensors"
+
+
+def test_body_that_answers_what_it_is_passed_is_written_so_verbatim():
+    source = model("""main (int64 n, float x, float y) => (float a, float b, float[m] all, float[m] again) {
+        a, b, all, again = Loop (n, "", x, y) <body = f (int64 i, bool c, float p, float q)
+            => (bool d, float q, float p, float s, float s) { d = Identity(c) s = Add(p, q) }>
+    }""")
+    module = whorl.load(source)
+    for is_verbatim, identities in ((True, 1), (False, 4)):
+        proto = to_proto(module, is_verbatim=is_verbatim)
+        (body,) = (attribute.g for node in proto.graph.node for attribute in node.attribute)
+        assert [node.op_type for node in body.node].count("Identity") == identities
+        assert [x.tolist() for x in run(proto, n=np.int64(1), x=np.float32(1), y=np.float32(2))[2:]] == [[3], [3]]

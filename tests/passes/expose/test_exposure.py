@@ -52,3 +52,13 @@ def test_own_outputs_stay() -> None:
     plain, edited = whorl.InferenceSession(NESTED), whorl.InferenceSession(module)
     for ours, expected in zip(edited.run(["y", "z"], FEEDS), plain.run(None, FEEDS), strict=True):
         np.testing.assert_array_equal(ours, expected)
+
+
+def test_what_a_body_is_passed_is_collected_as_a_value_of_its_own() -> None:
+    """Engines confuse an output of a body that is what it was passed, or that is another output."""
+    module, _ = exposed_of("outer/?")
+    (loop,) = (node for node in module.main.nodes if node.regions)
+    body = loop.regions[0]
+    collected = body.results[1 + loop.op.carried :]  # type: ignore[attr-defined]
+    assert not {*collected} & {*body.arguments}
+    assert len({*body.results}) == len(body.results)

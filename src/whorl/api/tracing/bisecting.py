@@ -6,10 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.api.extracting import Extracted, record_values
 from whorl.api.tracing.differing import Difference, Tolerances, measure
+from whorl.api.tracing.first import First, Operand, describe_counts, first_output, which_iteration
 from whorl.api.tracing.recording import Run, copy_module
+from whorl.api.tracing.reordering import Reordering, reordering
 from whorl.errors import RunError, WhorlError
 from whorl.ir.dtypes import BOOL
 from whorl.ir.graph import Module, Node, Region, Value
@@ -31,31 +34,9 @@ class Side(Struct, frozen=True):
     run: Run
 
 
-class Operand(Struct, frozen=True):
-    """A value that a node reads, on both sides; `theirs` is None where the other model has no such node."""
-
-    name: str
-    ours: Any
-    theirs: Any
-
-
-class First(Struct, frozen=True):
-    """Where two sides differ first.
-
-    `loops`: the paths of the loops around, outermost first, with the iteration of each. `node` and `value` are what
-    differs there first, `output` the value of the main graph through which that shows. `note` says what else is known.
-    """
-
-    output: str
-    loops: list[tuple[str, int]]
-    node: str
-    value: str
-    difference: Difference | None = None
-    operands: list[Operand] = []
-    note: str = ""
-
-
 Choice = Callable[[Scope], list[NamedValue]]
+MOST_ALONE = 64
+"""Values of a region that are made outputs one by one."""
 VANISHES = "values differ only where they are not outputs, as where an engine merges nodes"
 
 
@@ -68,11 +49,30 @@ def bisect(ours: Side, theirs: Side, inputs: Mapping[str, Any], tolerances: Tole
     try:
         return search.descend()
     except SideFailed as failed:
-        return search.find_failure(failed)
+        return search.find_without_values(failed)
 
 
 class SideFailed(Exception):
     """The other side gave no values."""
+
+
+class _Found(Struct, frozen=True):
+    """A value that differs, and what it is on both sides."""
+
+    named: NamedValue
+    difference: Difference
+    ours: Any
+    theirs: Any
+
+
+def _reordering(node: Node, operands: Sequence[Operand], found: _Found) -> Reordering | None:
+    """What the order of sums may make of a difference, where the node's operands are known."""
+    ours, theirs = ({each.name: getattr(each, side) for each in operands} for side in ("ours", "theirs"))
+    names = [None if value is None else value.name for value in node.inputs]
+    if any(name is not None and (ours[name] is None or theirs[name] is None) for name in names):
+        return None
+    pairs = [[None if name is None else side[name] for name in names] for side in (ours, theirs)]
+    return reordering(node, pairs[0], pairs[1], (found.ours, found.theirs))
 
 
 class _Search:
@@ -80,16 +80,16 @@ class _Search:
 
     def __init__(self, ours: Side, theirs: Side, inputs: Mapping[str, Any], tolerances: Tolerances) -> None:
         self.ours, self.theirs, self.inputs, self.tolerances = ours, theirs, inputs, tolerances
+        self.entered: First | None = None
 
     def descend(self) -> First | None:
         path, at, output = "", dict[str, int](), ""
-        entered: First | None = None
         while True:
             scope = _scope_at(self.ours.module, path)
-            different = self._first_value(path, at)
-            if different is None:
-                return entered
-            named, difference = different
+            found = self._first_value(path, at) or self._first_alone(path, at)
+            if found is None:
+                return self.entered
+            named, difference = found.named, found.difference
             output = output or named.value.name
             node = named.value.owner
             if not isinstance(node, Node):
@@ -99,52 +99,84 @@ class _Search:
             inner = _inner_path(scope, node)
             match node.op:
                 case Loop():
-                    iteration = self._first_iteration(inner, at)
-                    if isinstance(iteration, str):
-                        return First(output, list(at.items()), node.title, named.path, difference, note=iteration)
+                    iteration, reason = self._first_iteration(inner, at)
+                    if reason:
+                        number = which_iteration(named.value, difference)
+                        number = iteration if number is None else number
+                        loops = [*at.items(), *([(inner, number)] if number is not None else [])]
+                        return First(output, loops, node.title, named.path, difference, note=reason)
+                    assert iteration is not None
                     path, at = inner, {**at, inner: iteration}
-                    entered = First(output, list(at.items()), node.title, named.path, difference, note=VANISHES)
+                    self.entered = First(output, list(at.items()), node.title, named.path, difference, note=VANISHES)
                 case If():
                     taken = self._branch(path, node, at)
                     if taken is None:
                         note = "the branches taken differ"
                         return First(output, list(at.items()), node.title, named.path, difference, note=note)
                     path, note = f"{inner}/{taken}", f"what {taken} computes is equal"
-                    entered = First(output, list(at.items()), node.title, named.path, difference, note=note)
+                    self.entered = First(output, list(at.items()), node.title, named.path, difference, note=note)
                 case _:
                     operands = self._operands(path, named, at)
-                    return First(output, list(at.items()), node.title, named.path, difference, operands)
+                    order = _reordering(node, operands, found)
+                    return First(
+                        output, list(at.items()), node.title, named.path, difference, operands, reordering=order
+                    )
 
-    def _first_value(self, path: str, at: Mapping[str, int]) -> tuple[NamedValue, Difference] | None:
-        """The first value of a region that differs in an iteration."""
+    def _common(self, path: str) -> list[NamedValue]:
+        """The values of a region that both sides have."""
         mine, other = (_nameable(_scope_at(side.module, path)) for side in (self.ours, self.theirs))
         known = {each.path for each in other}
-        chosen = [each for each in mine if each.path in known]
+        return [each for each in mine if each.path in known]
+
+    def _first_alone(self, path: str, at: Mapping[str, int]) -> _Found | None:
+        """The first value that differs where it is the only one that is an output: an engine may have merged nodes.
+
+        For regions in which something has to differ, and not for long ones.
+        """
+        chosen = self._common(path) if self.entered is not None else []
+        for named in chosen if len(chosen) <= MOST_ALONE else []:
+            if (found := self._first_of([named], path, at)) is not None:
+                return found
+        return None
+
+    def _first_value(self, path: str, at: Mapping[str, int]) -> _Found | None:
+        """The first value of a region that differs in an iteration."""
+        return self._first_of(self._common(path), path, at)
+
+    def _first_of(self, chosen: Sequence[NamedValue], path: str, at: Mapping[str, int]) -> _Found | None:
         paths = [each.path for each in chosen]
         ours, theirs = self._records(path, lambda scope: _by_path(scope, paths), at)
         for each, a, b in zip(chosen, ours, theirs, strict=True):
             difference = measure(a.first, b.first, self.tolerances)
             if difference is not None:
-                return each, difference
+                return _Found(each, difference, a.first, b.first)
         return None
 
-    def _first_iteration(self, path: str, at: Mapping[str, int]) -> int | str:
-        """The first iteration of a loop after which something that the body answers differs; else what does."""
-        ours, theirs = self._records(path, _answers, at)
-        if not ours or not theirs:
-            return "its body answers nothing that could be an output"
-        first: int | None = None
-        counts = ours[0].count, theirs[0].count
-        for a, b in zip(ours, theirs, strict=False):
-            for k in range(min(counts) if first is None else first):
-                if measure(a.at_row(k), b.at_row(k), self.tolerances) is not None:
-                    first = k
-                    break
-        if first is not None:
-            return first
-        if counts[0] != counts[1]:
-            return f"the loop makes {counts[0]} iterations here, {counts[1]} there, and all that both make are equal"
-        return "all iterations are equal: what the loop makes of them differs"
+    def _first_iteration(self, path: str, at: Mapping[str, int]) -> tuple[int | None, str]:
+        """The first iteration of a loop in which something that the body answers, or is passed, differs.
+
+        Else the one that only one side makes, and what differs. What the body is passed is an output only where that is
+        needed: engines that confuse memory may not do so then.
+        """
+        reason = "its body has nothing that could be an output"
+        for choice in (_answers, _passed_and_answered):
+            ours, theirs = self._records(path, choice, at)
+            if not ours or not theirs:
+                continue
+            first: int | None = None
+            counts = ours[0].count, theirs[0].count
+            for a, b in zip(ours, theirs, strict=False):
+                for k in range(min(counts) if first is None else first):
+                    if measure(a.at_row(k), b.at_row(k), self.tolerances) is not None:
+                        first = k
+                        break
+            if first is not None:
+                return first, ""
+            if counts[0] != counts[1]:
+                return min(counts), f"{describe_counts(*counts)}, and all that both make are equal"
+            last = f" to {counts[0] - 1}, the last one," if counts[0] > 1 else ""
+            reason = f"all iterations{last} are equal: what the loop makes of them differs"
+        return None, reason
 
     def _branch(self, path: str, node: Node, at: Mapping[str, int]) -> str | None:
         """The branch that an If took on both sides; None where they took different ones."""
@@ -187,6 +219,18 @@ class _Search:
         except WhorlError:
             raise SideFailed(failure) from None
 
+    def find_without_values(self, failed: SideFailed) -> First | None:
+        """The first difference where the other side fails once values are outputs, or fails as it is."""
+        if self.entered is not None:
+            return replace(self.entered, note=f"what is inside cannot be outputs there: {failed}")
+        try:
+            theirs = self.theirs.run(copy_module(self.theirs.module), self.inputs)
+        except WhorlError:
+            return self.find_failure(failed)
+        ours = self.ours.run(copy_module(self.ours.module), self.inputs)
+        first = first_output(self.ours.module, ours, theirs, self.tolerances)
+        return first and replace(first, note=f"{first.note}values inside cannot be outputs there: {failed}")
+
     def find_failure(self, failed: SideFailed) -> First:
         """The node of the main graph that the other side fails at, and the iteration where that is a loop."""
         nodes = self.theirs.module.main.nodes
@@ -208,6 +252,7 @@ class _Search:
             middle = (low + most) // 2
             low, most = (low, middle) if self._fails(high, middle) else (middle, most)
         loops = [(path, most - 1)] if most else []
+        note = note if most else f"{note}; it does before the first iteration"
         return First(output, loops, node.title, output, note=note)
 
     def _fails(self, position: int, iterations: int | None = None) -> bool:
@@ -244,6 +289,12 @@ def _by_path(scope: Scope, paths: Sequence[str]) -> list[NamedValue]:
 def _answers(scope: Scope) -> list[NamedValue]:
     """What a body answers."""
     return [NamedValue(v, scope, str(k)) for k, v in enumerate(scope.region.results) if _may_differ(v)]
+
+
+def _passed_and_answered(scope: Scope) -> list[NamedValue]:
+    """What a body is passed and answers."""
+    passed = [each for each in values_in(scope) if isinstance(each.value.owner, Region) and _may_differ(each.value)]
+    return passed + _answers(scope)
 
 
 def _may_differ(value: Value) -> bool:

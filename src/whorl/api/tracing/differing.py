@@ -40,7 +40,7 @@ class Difference(Struct, frozen=True):
 
 
 def measure(ours: Any, theirs: Any, tolerances: Tolerances) -> Difference | None:
-    """How two values differ, None where they do not; NaN equals NaN."""
+    """How two values differ, None where they do not; NaN equals NaN, and -0 equals 0 where there is a tolerance."""
     if is_array(ours) and is_array(theirs):
         return _measure_arrays(ours, theirs, tolerances)
     if is_list(ours) and is_list(theirs):
@@ -80,6 +80,10 @@ def _wrong(ours: np.ndarray, theirs: np.ndarray, tolerances: Tolerances) -> np.n
     if ours.dtype == STRING or (ours.dtype.kind in "bui" and not rtol and not atol):
         return np.asarray(ours != theirs)
     wide = np.complex128 if ours.dtype in COMPLEX else np.float64
+    if not rtol and not atol and ours.dtype not in COMPLEX:
+        a, b = ours.astype(wide), theirs.astype(wide)
+        is_same = (a == b) & (np.signbit(a) == np.signbit(b))
+        return ~(is_same | (np.isnan(a) & np.isnan(b)))
     with np.errstate(all="ignore"):
         return ~np.isclose(theirs.astype(wide), ours.astype(wide), rtol=rtol, atol=atol, equal_nan=True)
 

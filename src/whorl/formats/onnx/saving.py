@@ -33,9 +33,9 @@ Values = Mapping[str, "np.ndarray | LazyArray"]
 """The constants of a model by the names of their initializers."""
 
 
-def to_proto(module: Module, opset: int | None = None) -> ModelProto:
-    """The module as a ModelProto with every constant inside. Errors: SaveError."""
-    model, constants = write_model(module, opset)
+def to_proto(module: Module, opset: int | None = None, is_verbatim: bool = False) -> ModelProto:
+    """The module as a ModelProto with every constant inside, `is_verbatim` as `write_model` says. Errors: SaveError."""
+    model, constants = write_model(module, opset, is_verbatim)
     for tensor in _initializers(model.graph):
         tensor.CopyFrom(proto_of(as_array(constants[tensor.name]), tensor.name))
     return model

@@ -42,41 +42,44 @@ DEFAULT_OPSET = 21
 LOWEST_OPSET = 6
 
 
-def write_model(module: Module, opset: int | None = None) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
-    """The model without the bytes of its constants, and the constants by initializer name.
+Written = tuple[ModelProto, dict[str, "np.ndarray | LazyArray"]]
+"""A model without the bytes of its constants, and the constants by initializer name."""
 
-    Without `opset`: the model's own, or the lowest above it that can say everything. Errors: SaveError.
+
+def write_model(module: Module, opset: int | None = None, is_verbatim: bool = False) -> Written:
+    """Write a module. Without `opset`: the model's own, or the lowest above it that can say everything.
+
+    `is_verbatim`: what a body answers may be what it was passed, or another of its results; else an Identity is
+    between, since engines confuse them. Errors: SaveError.
     """
     try:
-        return _write(module, opset, module.metadata.get("opsets", {}))
+        return _write(module, opset, module.metadata.get("opsets", {}), is_verbatim)
     except DecodeError:
         raise SaveError("graphs are nested deeper than an ONNX file can hold", fix="nest fewer graphs") from None
 
 
-def _write(
-    module: Module, opset: int | None, own: dict[str, int]
-) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
+def _write(module: Module, opset: int | None, own: dict[str, int], is_verbatim: bool) -> Written:
     if opset is not None:
-        return _write_at(module, opset, own)
+        return _write_at(module, opset, own, is_verbatim)
     start = max(own.get("", DEFAULT_OPSET), LOWEST_OPSET)
     first: SaveError | None = None
     for candidate in range(start, NEWEST[""] + 1):
         try:
-            return _write_at(module, candidate, own)
+            return _write_at(module, candidate, own, is_verbatim)
         except SaveError as error:
             first = first or error
     assert first is not None
     raise first
 
 
-def _write_at(module: Module, opset: int, own: dict[str, int]) -> tuple[ModelProto, dict[str, np.ndarray | LazyArray]]:
+def _write_at(module: Module, opset: int, own: dict[str, int], is_verbatim: bool) -> Written:
     if not LOWEST_OPSET <= opset <= NEWEST[""]:
         raise SaveError(f"opset {opset} cannot be written", fix=f"choose one from {LOWEST_OPSET} to {NEWEST['']}")
     names = Names({*(value.name for value in module.main.arguments), *module.output_names})
     targets = {domain: own.get(domain, newest) for domain, newest in NEWEST.items()} | {"": opset}
     targets = {domain: own.get(domain, 1) for domain, _ in DEFINITIONS} | targets
     constants: dict[str, np.ndarray | LazyArray] = {}
-    write = GraphWriter(targets, names, constants, None)
+    write = GraphWriter(targets, names, constants, None, is_verbatim)
     metadata = module.metadata
     graph = write.main_graph(module, metadata.get("graph_name") or "main")
     graph.doc_string = metadata.get("graph_description", "")
@@ -123,8 +126,10 @@ class GraphWriter:
         names: Names,
         constants: dict[str, np.ndarray | LazyArray],
         outer: GraphWriter | None,
+        is_verbatim: bool = False,
     ) -> None:
         self.targets, self.names, self.constants = targets, names, constants
+        self.is_verbatim = is_verbatim
         self.graph = GraphProto()
         self.titles = Names(set()) if outer is None else outer.titles
         self.values: dict[Value, str] = {}
@@ -237,7 +242,7 @@ class GraphWriter:
 
         `declared` adds what only a declaration says of a result, by its index.
         """
-        texts = [self.fresh(value.name) for value in results] if names is None else names
+        texts = self._names_of(results) if names is None else names
         own = {value for node in region.nodes if not isinstance(node.op, Constant) for value in node.outputs}
         renamed: dict[Value, str] = {}
         for value, text in zip(results, texts, strict=True):
@@ -253,6 +258,17 @@ class GraphWriter:
             self.graph.output.append(_info(text, value.type, value.name, declared.get(index)))
         self.graph.name = self.graph.name or region.name or "body"
         return self.graph
+
+    def _names_of(self, results: Sequence[Value]) -> list[str]:
+        """The names of what an inner graph gives: fresh ones, but for what has a name and may give it as it is."""
+        texts: list[str] = []
+        first: dict[Value, str] = dict(self.values) if self.is_verbatim else {}
+        for value in results:
+            text = first.get(value) or self.fresh(value.name)
+            if self.is_verbatim:
+                first[value] = text
+            texts.append(text)
+        return texts
 
     def write(self, node: Node, renamed: dict[Value, str]) -> None:
         """Write one hub node."""
@@ -280,7 +296,7 @@ class GraphWriter:
             write_by_fields(node, self)
 
     def child(self) -> GraphWriter:
-        return GraphWriter(self.targets, self.names, self.constants, self)
+        return GraphWriter(self.targets, self.names, self.constants, self, self.is_verbatim)
 
 
 def _is_ranked(type: Type) -> bool:

@@ -21,7 +21,7 @@ from whorl.ir.graph import Module, Node, Region, Value
 from whorl.ir.infer import escape, names_of
 from whorl.ir.types import AnyShape, SequenceType, TensorType
 from whorl.ops.control.flow import Collected, If, Loop
-from whorl.ops.elementwise.arithmetic import Mod, Sub
+from whorl.ops.elementwise.arithmetic import Identity, Mod, Sub
 from whorl.ops.elementwise.comparison import Equal, GreaterOrEqual, Less
 from whorl.ops.elementwise.logic import And, Or
 from whorl.ops.movement.axes import Concat
@@ -115,7 +115,7 @@ class _Edit:
                 break
             length = node.op.length(node)
             complete_outputs(node)
-            target.scope.region.results.append(target.value)
+            target.scope.region.results.append(_as_own(target.scope.region, target.value))
             node.op = replace(node.op, collected=(*node.op.collected, Collected()))
             node.outputs.append(Value(HINT, UNTYPED, node, len(node.outputs)))
             around = target.scope.around
@@ -241,6 +241,11 @@ def _in_span(region: Region, number: Value, span: Span) -> Value:
         rest = add(region, Mod(), add(region, Sub(), number, start), step)
         result = add(region, And(), result, add(region, Equal(), rest, constant(region, np.zeros(1, np.int64))))
     return result
+
+
+def _as_own(region: Region, value: Value) -> Value:
+    """A value that a region may answer beside what it answers: engines confuse one that it was passed, or answers."""
+    return value if isinstance(value.owner, Node) and value not in region.results else add(region, Identity(), value)
 
 
 def _part_of(type: TensorType) -> Part:
