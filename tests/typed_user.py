@@ -137,9 +137,14 @@ def tables(path: str, out: str) -> list[int]:
     return [scored.rows, scored.failed, scored.parts, swept.skipped]
 
 
+def show_watched(watched: whorl.Watched) -> None:
+    print(watched.loops, watched.condition, *watched.values)
+
+
 def look_inside(path: str, out: str) -> list[str]:
     extracted: whorl.Extracted = whorl.extract(path, "steps", at=0, inputs={"x": 1})
     located: whorl.Located | None = whorl.locate(path, {"x": 1}, "isnan(x)")
+    whorl.watch(path, {"x": 1}, ["x", "isnan(x)"], show_watched, every=2)
     embedded: whorl.Embedded = whorl.embed(path, out, keep=["steps"], weights="model")
     regions: Sequence[whorl.EmbeddedRegion] = embedded.regions
     compiled: Sequence[whorl.CompiledRegion] = whorl.compile_regions(path, out, target="aarch64-linux-gnu")

@@ -65,6 +65,8 @@ if TYPE_CHECKING:
     from whorl.api.tracing.storage import load_trace as load_trace
     from whorl.api.tracing.storage import save_trace as save_trace
     from whorl.api.tracing.value_trace import ValueTrace as ValueTrace
+    from whorl.api.tracing.watching import Watched as Watched
+    from whorl.api.tracing.watching import watch as watch
     from whorl.api.vmapping import vmap as vmap
     from whorl.errors import CancelledError as CancelledError
     from whorl.errors import CompileError as CompileError
@@ -183,6 +185,10 @@ _NAMES = {
         "save_trace",
     ),
     "whorl.api.tracing.value_trace": ("ValueTrace",),
+    "whorl.api.tracing.watching": (
+        "Watched",
+        "watch",
+    ),
     "whorl.api.vmapping": ("vmap",),
     "whorl.errors": (
         "CancelledError",

@@ -144,7 +144,7 @@ PRODUCTS = model("""main (float[1,512] x, float[512,512] w) => (float[1,512] y) 
 
 
 @pytest.mark.slow
-def test_sums_in_another_order_are_told_from_other_differences(whorl, saved):
+def test_sums_in_another_order_differ_from_other_differences(whorl, saved):
     options = "--with", "onnxruntime", "--bisect", "--random", "1", "--tolerance", "float32=0"
     report = whorl("compare", saved(PRODUCTS), *options)
     assert "node      MatMul 'm'" in report.out.splitlines()

@@ -42,5 +42,5 @@ def test_equal_outputs_have_no_first_difference() -> None:
     assert first_output(LOOP, (Y, ALL), (Y, ALL), {}) is None
 
 
-def test_numbers_of_iterations_are_said_of_both_sides() -> None:
+def test_numbers_of_iterations_are_described() -> None:
     assert describe_counts(3, 1) == "the loop makes 3 iterations here, 1 there"

@@ -1,5 +1,7 @@
 """`whorl trace`: what it prints and writes, and what it refuses."""
 
+import json
+
 from traced_models import NESTED
 
 import whorl as package
@@ -62,4 +64,37 @@ def test_recording_options_do_not_go_with_stop_at(whorl, saved):
     assert report.code == 2
     assert report.err == (
         "whorl: --last is for what is recorded, and --stop-at records nothing\n  fix: leave out --last\n"
+    )
+
+
+def test_watched_values_are_printed_as_the_model_runs(whorl, saved):
+    command = "trace", saved(NESTED), *INPUTS, "--watch", "outer/t", "--watch", "u > 100", "--every", 2
+    report = whorl(*command)
+    assert report.code == 0, report.err
+    assert report.out.splitlines() == [
+        "outer 0  outer/t: float32[3] 1.0 2.0 0.5",
+        "outer 2, outer/inner 1 [u > 100]  outer/inner/u: float32[3] 8.0 128.0 0.5",
+        "outer 2  outer/t: float32[3] 128.0 32768.0 0.5",
+        "y: float32[3] -2.1474836e+09 -9.223372e+18 -0.5",
+        "z: float32[15] 1.0 2.0 0.5 1.0 2.0 0.5 1.0 2.0 ...",
+    ]
+    lines = [json.loads(line) for line in whorl(*command, "--json").out.splitlines()]
+    assert lines[1] == {
+        "loops": [{"name": "outer", "iteration": 2}, {"name": "outer/inner", "iteration": 1}],
+        "condition": "u > 100",
+        "values": {"outer/inner/u": {"type": "float32[3]", "value": [8.0, 128.0, 0.5]}},
+    }
+    assert list(lines[-1]["outputs"]) == ["y", "z"]
+
+
+def test_options_for_records_do_not_go_with_watch(whorl, saved):
+    report = whorl("trace", saved(NESTED), *INPUTS, "--watch", "t", "-o", "t.npz")
+    assert (report.code, report.err) == (
+        2,
+        "whorl: --output is for what is recorded, and --watch records nothing\n  fix: leave out --output\n",
+    )
+    report = whorl("trace", saved(NESTED), *INPUTS, "--watch", "t", "--stop-at", "nan")
+    assert (report.code, report.err.splitlines()[0]) == (
+        2,
+        "whorl: --watch prints values, and --stop-at only where a condition holds first",
     )

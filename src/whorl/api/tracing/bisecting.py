@@ -56,7 +56,7 @@ class SideFailed(Exception):
     """The other side gave no values."""
 
 
-class _Found(Struct, frozen=True):
+class _Different(Struct, frozen=True):
     """A value that differs, and what it is on both sides."""
 
     named: NamedValue
@@ -65,14 +65,14 @@ class _Found(Struct, frozen=True):
     theirs: Any
 
 
-def _reordering(node: Node, operands: Sequence[Operand], found: _Found) -> Reordering | None:
+def _reordering(node: Node, operands: Sequence[Operand], different: _Different) -> Reordering | None:
     """What the order of sums may make of a difference, where the node's operands are known."""
     ours, theirs = ({each.name: getattr(each, side) for each in operands} for side in ("ours", "theirs"))
     names = [None if value is None else value.name for value in node.inputs]
     if any(name is not None and (ours[name] is None or theirs[name] is None) for name in names):
         return None
     pairs = [[None if name is None else side[name] for name in names] for side in (ours, theirs)]
-    return reordering(node, pairs[0], pairs[1], (found.ours, found.theirs))
+    return reordering(node, pairs[0], pairs[1], (different.ours, different.theirs))
 
 
 class _Search:
@@ -86,10 +86,10 @@ class _Search:
         path, at, output = "", dict[str, int](), ""
         while True:
             scope = _scope_at(self.ours.module, path)
-            found = self._first_value(path, at) or self._first_alone(path, at)
-            if found is None:
+            different = self._first_value(path, at) or self._first_alone(path, at)
+            if different is None:
                 return self.entered
-            named, difference = found.named, found.difference
+            named, difference = different.named, different.difference
             output = output or named.value.name
             node = named.value.owner
             if not isinstance(node, Node):
@@ -117,7 +117,7 @@ class _Search:
                     self.entered = First(output, list(at.items()), node.title, named.path, difference, note=note)
                 case _:
                     operands = self._operands(path, named, at)
-                    order = _reordering(node, operands, found)
+                    order = _reordering(node, operands, different)
                     return First(
                         output, list(at.items()), node.title, named.path, difference, operands, reordering=order
                     )
@@ -128,28 +128,28 @@ class _Search:
         known = {each.path for each in other}
         return [each for each in mine if each.path in known]
 
-    def _first_alone(self, path: str, at: Mapping[str, int]) -> _Found | None:
+    def _first_alone(self, path: str, at: Mapping[str, int]) -> _Different | None:
         """The first value that differs where it is the only one that is an output: an engine may have merged nodes.
 
         For regions in which something has to differ, and not for long ones.
         """
         chosen = self._common(path) if self.entered is not None else []
         for named in chosen if len(chosen) <= MOST_ALONE else []:
-            if (found := self._first_of([named], path, at)) is not None:
-                return found
+            if (different := self._first_of([named], path, at)) is not None:
+                return different
         return None
 
-    def _first_value(self, path: str, at: Mapping[str, int]) -> _Found | None:
+    def _first_value(self, path: str, at: Mapping[str, int]) -> _Different | None:
         """The first value of a region that differs in an iteration."""
         return self._first_of(self._common(path), path, at)
 
-    def _first_of(self, chosen: Sequence[NamedValue], path: str, at: Mapping[str, int]) -> _Found | None:
+    def _first_of(self, chosen: Sequence[NamedValue], path: str, at: Mapping[str, int]) -> _Different | None:
         paths = [each.path for each in chosen]
         ours, theirs = self._records(path, lambda scope: _by_path(scope, paths), at)
         for each, a, b in zip(chosen, ours, theirs, strict=True):
             difference = measure(a.first, b.first, self.tolerances)
             if difference is not None:
-                return _Found(each, difference, a.first, b.first)
+                return _Different(each, difference, a.first, b.first)
         return None
 
     def _first_iteration(self, path: str, at: Mapping[str, int]) -> tuple[int | None, str]:

@@ -1,12 +1,14 @@
 """Record what happens inside loops and branches: values by iteration, trip counts, branches taken.
 
 --values chooses values by globs for their names or paths, such as 'newton/*'. What is recorded goes to a .npz file or a
-.zarr folder, which `whorl.load_trace` reads. --stop-at finds the first iteration in which something goes wrong.
+.zarr folder, which `whorl.load_trace` reads. --stop-at finds the first iteration in which something goes wrong,
+--watch prints values while the model runs.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 from functools import partial
 from typing import Any
 
@@ -16,6 +18,7 @@ from whorl.api.tracing.locating import Located, locate_in
 from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, save_trace
 from whorl.api.tracing.value_trace import ValueTrace
+from whorl.api.tracing.watching import Watched, watch_in
 from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
@@ -46,6 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "nan or inf of any value, or a condition as for --when",
     )
     parser.add_argument(
+        "--watch",
+        action="append",
+        metavar="WHAT",
+        help="instead of recording, print values as the model runs: by name or path as for --values, in each iteration "
+        "or every Nth one (--every N), or those of a condition as for --when where it holds. Repeatable",
+    )
+    parser.add_argument(
         "--budget",
         type=count,
         metavar="BYTES",
@@ -60,7 +70,10 @@ RECORDING = "--output", "--values", "--every", "--first", "--last", "--when", "-
 
 def execute(arguments: argparse.Namespace) -> int:
     if arguments.stop_at:
+        refuse_options(arguments, ("--watch",), "prints values, and --stop-at only where a condition holds first")
         return _locate(arguments)
+    if arguments.watch:
+        return _watch(arguments)
     if arguments.output and not arguments.output.endswith(ENDINGS):
         raise UsageError(f"--output {arguments.output!r} does not end in {' or '.join(ENDINGS)}")
     module = module_of(arguments)
@@ -100,6 +113,38 @@ def _locate(arguments: argparse.Namespace) -> int:
         lines += [f"node      {located.node}", f"value     {located.value}"]
         print("\n".join([*lines, *(f"operand   {name}: {shown(value)}" for name, value in located.operands.items())]))
     return 0
+
+
+def _watch(arguments: argparse.Namespace) -> int:
+    """Print values while the model runs, and its outputs when it is over."""
+    others = [flag for flag in RECORDING if flag != "--every"]
+    refuse_options(arguments, others, "is for what is recorded, and --watch records nothing")
+    module = module_of(arguments)
+    inputs = inputs_of(arguments, module, fills=arguments.random is not None)
+    every = 1 if arguments.every is None else arguments.every
+    show = _print_document if arguments.json else _print_watched
+    with suggest_lengths(arguments, module, inputs):
+        outputs = watch_in(module, inputs, arguments.watch, show, every, partial(run_module, arguments))
+    named = dict(zip(module.output_names, outputs, strict=True))
+    if arguments.json:
+        print(json.dumps({"outputs": {name: plain(value) for name, value in named.items()}}))
+    else:
+        print("\n".join(f"{name}: {shown(value)}" for name, value in named.items()))
+    return 0
+
+
+def _print_watched(watched: Watched) -> None:
+    """A line for each value, with the iteration that each loop around is in."""
+    where = ", ".join(f"{path} {number}" for path, number in watched.loops)
+    mark = f" [{watched.condition}]" if watched.condition else ""
+    print("\n".join(f"{where}{mark}  {path}: {shown(value)}" for path, value in watched.values.items()), flush=True)
+
+
+def _print_document(watched: Watched) -> None:
+    """A line of JSON for each iteration."""
+    loops = [{"name": path, "iteration": number} for path, number in watched.loops]
+    values = {path: plain(value) for path, value in watched.values.items()}
+    print(json.dumps({"loops": loops, "condition": watched.condition, "values": values}), flush=True)
 
 
 def _document_of(located: Located) -> dict[str, Any]:

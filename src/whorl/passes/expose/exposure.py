@@ -182,13 +182,10 @@ class _Edit:
         for loop in scope.loops:
             if loop.path in self.window:
                 number = self._captures.bring(scope, loop.region.arguments[0], loop)
-                terms.append(_in_spans(scope.region, flat(scope.region, number), self.window[loop.path]))
+                terms.append(in_spans(scope.region, flat(scope.region, number), self.window[loop.path]))
         if self.when is not None and self.when.scope is scope:
             terms.append(flat(scope.region, self.when.value))
-        gate = terms[0] if terms else None
-        for term in terms[1:]:
-            gate = add(scope.region, And(), gate, term)
-        return gate
+        return all_of(scope.region, terms)
 
 
 class _Record(Struct, frozen=True, eq=False):
@@ -222,7 +219,16 @@ def _lengths(region: Region, value: Value, part: Part) -> list[Value]:
     return [shape] if part.shape is not None else [add(region, Shape(), shape), shape]
 
 
-def _in_spans(region: Region, number: Value, spans: Sequence[Span]) -> Value:
+def all_of(region: Region, terms: Sequence[Value]) -> Value | None:
+    """Whether all of some truth values are true; None where there are none."""
+    result = terms[0] if terms else None
+    for term in terms[1:]:
+        result = add(region, And(), result, term)
+    return result
+
+
+def in_spans(region: Region, number: Value, spans: Sequence[Span]) -> Value:
+    """Whether a number, in one dimension, lies in one of some spans."""
     tests = [_in_span(region, number, span) for span in spans]
     result = tests[0] if tests else constant(region, np.array([False]))
     for test in tests[1:]:
