@@ -9,4 +9,5 @@ LAYOUTS = {
     "far": [WindowAxis(9, 2, 3, 2, 2, 4), WindowAxis(11, 3, 3, 3, 1, 2)],
     "deep": [WindowAxis(4, 2, 1, 1, 1, 5), WindowAxis(5, 3, 1, 1, 1, 5), WindowAxis(6, 2, 2, 1, 0, 3)],
     "one row": [WindowAxis(300, 1, 1, 1, 0, 300)],
+    "without gaps": [WindowAxis(7, 1, 1, 1, 0, 7), WindowAxis(20, 1, 1, 1, 0, 20)],
 }

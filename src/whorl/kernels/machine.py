@@ -57,5 +57,9 @@ FEW_TILES, LARGE_FILTERS = 16, 4
 large that no core is to read all of them."""
 FEW_WINDOWS, FEW_VECTORS = 4, 2
 """Of few windows, those whose sums are computed side by side, and the vectors of features by which they are."""
+DENSE_PRODUCTS = 32
+"""Products for each of which an element more may be copied."""
+LEAST_HEIGHT = 8
+"""Features of a block from which the last windows go by one vector: so many sums do not wait for each other."""
 PLANE_ROWS = 4
 """Rows of windows of a plane that are computed side by side."""

@@ -351,7 +351,7 @@ class _Chain(Struct):
         if bias or steps:
             op = FilterBias(features, bool(bias), steps)
             term = _node(op, [*bias, *self.values], dtype, (features,), "bias")
-        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize)
+        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features=features // group)
         offsets = [_constant(layout.offsets(shape[1]), "offsets")] if isinstance(layout, PhaseSplit) else []
         table = offsets[0].outputs[0] if offsets else None
         inputs = [x, *blocks.outputs, *term.outputs, table, self.added]

@@ -29,6 +29,10 @@ LAYOUTS = {
 }
 
 
+RESTS = (1, 5, 8, 9, 16, 17, 24, 25, 31)
+"""Windows behind the last whole tile of two vectors of 16."""
+
+
 def arrays_of(layout: Sequence[WindowAxis], features: int, dtype: np.dtype) -> tuple[str, list[np.ndarray], list[int]]:
     """A kernel, its operands, their images with contents that are no numbers behind the last window."""
     split = split_phases(layout, dtype.itemsize)
@@ -52,6 +56,23 @@ def test_features_in_vectors_give_the_bits_of_windows_in_vectors(
     for most in (0, 1 << 20):
         monkeypatch.setattr(llvm, "most_windows", lambda *_, most=most: most)
         name, arrays, numbers = arrays_of(LAYOUTS[layout], features, dtype)
+        run_kernel(name, arrays, numbers, machine(width))
+        results.append(arrays[0])
+    np.testing.assert_array_equal(results[0].view(np.uint8), results[1].view(np.uint8))
+    assert not np.isnan(results[0]).any()
+
+
+@pytest.mark.parametrize("width", [16, 64])
+@pytest.mark.parametrize("rest", RESTS)
+@pytest.mark.parametrize("features", [9, 12, 24])
+def test_last_windows_have_the_bits_of_a_whole_tile(
+    width: int, rest: int, features: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    results: list[np.ndarray] = []
+    for least in (0, 1 << 20):
+        monkeypatch.setattr(llvm, "LEAST_HEIGHT", least)
+        count = 64 + rest
+        name, arrays, numbers = arrays_of([WindowAxis(count, 1, 1, 1, 0, count)], features, FLOAT32)
         run_kernel(name, arrays, numbers, machine(width))
         results.append(arrays[0])
     np.testing.assert_array_equal(results[0].view(np.uint8), results[1].view(np.uint8))

@@ -17,9 +17,11 @@ CASES = [
 ]
 
 
+@pytest.mark.parametrize("features", [0, 1 << 20])
 @pytest.mark.parametrize("axes", CASES)
-def test_tap_of_a_window_is_at_a_fixed_offset_from_its_address(axes):
-    layout = split_phases(axes, 4, may_be_direct=False)
+def test_tap_of_a_window_is_at_a_fixed_offset_from_its_address(axes, features):
+    layout = split_phases(axes, 4, may_be_direct=False, features=features)
+    assert not features or layout.counts[0] > 1 or layout.grid.span == layout.grid.windows
     numbers = (0, 2, *layout.split_numbers)
     split_size, size = SPLIT_PHASES.extents(numbers, FLOAT32)
     image = np.arange(1, size + 1, dtype=np.float32)
@@ -32,6 +34,12 @@ def test_tap_of_a_window_is_at_a_fixed_offset_from_its_address(axes):
         pairs = [axis.tap(t) for axis, t in zip(layout.axes, index, strict=True)]
         expected[(slice(None), *(p[0] for p in pairs))] = shaped[(slice(None), *(p[1] for p in pairs))]
         np.testing.assert_array_equal(columns[:, tap], expected)
+
+
+@pytest.mark.parametrize(("features", "side", "is_dense"), [(256, 14, True), (8, 14, False), (64, 56, False)])
+def test_rows_without_gaps_are_for_many_features_of_short_rows(features, side, is_dense):
+    layout = split_phases([WindowAxis(side, 3, 1, 1, 1, side)] * 2, 4, features=features)
+    assert layout.is_dense == is_dense and (layout.grid.span == layout.grid.windows) == is_dense
 
 
 def test_image_of_1_by_1_filters_is_read_where_it_lies():

@@ -51,6 +51,11 @@ def most_windows(v: Vectors, height: int, vectors: int) -> int:
     return height * vectors // (2 * math.ceil(height / v.lanes))
 
 
+def most_alone(v: Vectors, height: int) -> int:
+    """The windows up to which this takes fewer products than a vector of them by a block of that height."""
+    return (height - 1) // math.ceil(height / v.lanes) // FEW_WINDOWS * FEW_WINDOWS
+
+
 def tiles_of(v: Vectors, height: int, adds: bool) -> list[FewWindows]:
     """Tiles of so many blocks as that takes, and of one."""
     several = max(1, FEW_VECTORS // math.ceil(height / v.lanes))
@@ -69,26 +74,33 @@ def convolve_few(
     The routine has the operands and numbers of a convolution.
     """
     height, first, done, stop = blocks
-    depth, rows, columns, *_ = f.indices(*GRID)
-    inner, pixels = f.argument("inner"), depth * rows * columns
+    inner = f.argument("inner")
     for tile in tiles_of(v, height, adds):
-        _define_tile(f.module, tile)
         end = f.index(f.binary("udiv", stop - done, f.index(tile.blocks))) * tile.blocks + done
         with f.loop(done, end, tile.blocks) as block:
             f.poll((windows[1] - windows[0]) * inner * height)
             feature = block * height + first
             with f.loop(*windows, FEW_WINDOWS) as window:
-                pointers = [
-                    v.offset(f, f["y"], feature * pixels),
-                    f["x"],
-                    f["offsets"],
-                    v.offset(f, f["w"], feature * inner),
-                    v.offset(f, f["bias"], feature),
-                    f["limits"],
-                    *([v.offset(f, f["added"], feature * pixels)] if adds else []),
-                ]
-                f.run(tile.name, *pointers, inner, f["bounded"], window, pixels, *f.indices(*GRID[1:]))
+                multiply_few(f, tile, feature, window)
         done = end
+
+
+def multiply_few(f: Routine, tile: FewWindows, feature: Index, window: Index) -> None:
+    """Blocks from a feature on by a few windows from one on."""
+    _define_tile(f.module, tile)
+    v = tile.v
+    depth, rows, columns, *_ = f.indices(*GRID)
+    inner, pixels = f.argument("inner"), depth * rows * columns
+    pointers = [
+        v.offset(f, f["y"], feature * pixels),
+        f["x"],
+        f["offsets"],
+        v.offset(f, f["w"], feature * inner),
+        v.offset(f, f["bias"], feature),
+        f["limits"],
+        *([v.offset(f, f["added"], feature * pixels)] if tile.adds else []),
+    ]
+    f.run(tile.name, *pointers, inner, f["bounded"], window, pixels, *f.indices(*GRID[1:]))
 
 
 def _define_tile(module: Module, tile: FewWindows) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from whorl.kernels.convolution.few import convolve_few, most_windows
+from whorl.kernels.convolution.few import FewWindows, convolve_few, most_alone, most_windows, multiply_few
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.operands import load_limits, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
@@ -22,6 +22,7 @@ from whorl.kernels.machine import (
     FEW_WINDOWS,
     FILTER_BLOCK,
     LARGE_FILTERS,
+    LEAST_HEIGHT,
     PREFETCH_TAPS,
     TILE_FEATURES,
     TILE_SUMS,
@@ -84,7 +85,6 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     depth, rows, columns, row_pitch, pitch = f.indices(*GRID)
     pixels, step = depth * rows * columns, like.width
     span = ((depth - 1) * row_pitch + (rows - 1)) * pitch + columns
-    last = f.index(f.intrinsic("smax", span - step, f.index(0)))
     size = f.index(f.binary("udiv", together + (step - 1), f.index(step))) * step
     few = pixels <= most_windows(v, heights[0], vectors)
     tile = f.choose(few, f.index(FEW_WINDOWS), step)
@@ -97,22 +97,62 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
             convolve_few(f, v, each, (first_window, f.least(end_window, pixels)), adds)
         f.end()
     end_window = f.least(end_window, span)
-    with f.loop(0, (end_window - first_window + (size - 1)) // size) as part:
+    parts = f.most((end_window - first_window) // size, 1)
+    with f.loop(0, parts) as part:
         start = first_window + part * size
-        stop = f.least(start + size, end_window)
+        stop = f.choose(part.equals(parts - 1), end_window, start + size)
+        whole = start + f.index(f.binary("udiv", stop - start, f.index(step))) * step
         for height, first, begin, end in blocks:
             with f.loop(begin, end) as block:
                 f.poll((stop - start) * inner * height // LANES)
-                feature = block * height + first
-                with f.loop(start, stop, step) as window:
-                    window = f.least(window, last)
-                    for skipped, features in split_block(height, TILE_FEATURES[width]):
-                        tile = _Tile(v, features, height, vectors, adds)
-                        _define_tile(module, tile)
-                        filters = v.offset(f, v.offset(f, f["w"], feature * inner), skipped)
-                        _call_tile(f, tile, feature + skipped, filters, (pixels, window, span))
+                run = _Block(f, v, height, block * height + first, (pixels, span), adds)
+                with f.loop(start, whole, step) as window:
+                    run.multiply(vectors, window)
+                with f.when(whole < stop):
+                    run.multiply_rest(vectors, whole, stop)
     f.end()
     return name
+
+
+class _Block(Struct, frozen=True):
+    """The features of a block from a number on, by the windows of a grid: so many, in a span of memory."""
+
+    f: Routine
+    v: Vectors
+    height: int
+    feature: Index
+    grid: tuple[Index, Index]
+    adds: bool
+
+    def multiply(self, vectors: int, window: Index) -> None:
+        """So many vectors of windows from one on."""
+        f, v = self.f, self.v
+        for skipped, features in split_block(self.height, TILE_FEATURES[f.module.machine.vector_bytes]):
+            tile = _Tile(v, features, self.height, vectors, self.adds)
+            _define_tile(f.module, tile)
+            filters = v.offset(f, v.offset(f, f["w"], self.feature * f.argument("inner")), skipped)
+            _call_tile(f, tile, self.feature + skipped, filters, (self.grid[0], window, self.grid[1]))
+
+    def multiply_rest(self, vectors: int, start: Index, stop: Index) -> None:
+        """The last windows, fewer than a tile has: by vectors, and by each alone where rows lie without gaps.
+
+        A tile that covers windows of the one before computes them again.
+        """
+        f, v = self.f, self.v
+        pixels, span = self.grid
+        count = stop - start
+        narrow = f.index(f.binary("udiv", count, f.index(v.lanes)))
+        left = count - narrow * v.lanes
+        is_alone = span.equals(pixels) & (left <= most_alone(v, self.height))
+        narrow = narrow + f.choose(is_alone, f.index(0), f.choose(left > 0, f.index(1), 0))
+        is_narrow = narrow < (vectors if self.height >= LEAST_HEIGHT else 0)
+        with f.when(is_narrow):
+            with f.loop(0, narrow) as n:
+                self.multiply(1, f.most(f.least(start + n * v.lanes, span - v.lanes), 0))
+            with f.when(is_alone), f.loop(stop - left, stop, FEW_WINDOWS) as window:
+                multiply_few(f, FewWindows(v, self.height, 1, self.adds), self.feature, window)
+        with f.when(is_narrow ^ True):
+            self.multiply(vectors, f.most(span - vectors * v.lanes, 0))
 
 
 def _divide(

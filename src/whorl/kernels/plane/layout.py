@@ -14,7 +14,7 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whorl.kernels.machine import CHANNEL_STEP, MAX_ELEMENTS, MAX_TAPS, OVERREAD_BYTES
+from whorl.kernels.machine import CHANNEL_STEP, DENSE_PRODUCTS, MAX_ELEMENTS, MAX_TAPS, OVERREAD_BYTES
 from whorl.kernels.windows import WindowAxis, WindowGrid
 
 AXES = 3
@@ -26,7 +26,9 @@ class PhaseSplit(Struct, frozen=True):
     """An image with its padding, cut into the phases of its strides, so that a tap reads windows at a fixed offset.
 
     Its shape is [C, phases of each axis, lengths of each axis]; element i of phase f of an axis is the image's element
-    i * stride + f - begin. So the windows o and o + 1 of an axis read neighbours, whatever the stride.
+    i * stride + f - begin. So the windows o and o + 1 of an axis read neighbours, whatever the stride. Where it
+    `is_dense`, each tap of the last axis has a phase of as many elements as there are windows, so that rows of windows
+    follow each other without a gap.
     """
 
     axes: tuple[WindowAxis, WindowAxis, WindowAxis]
@@ -34,6 +36,7 @@ class PhaseSplit(Struct, frozen=True):
     lengths: tuple[int, ...]
     direct: bool
     """Whether the image itself lies so, and is not copied."""
+    is_dense: bool = False
 
     @property
     def counts(self) -> tuple[int, ...]:
@@ -55,8 +58,9 @@ class PhaseSplit(Struct, frozen=True):
         offsets: list[int] = []
         for tap in np.ndindex(*(axis.kernel for axis in self.axes)):
             phase, position = 0, 0
-            for i, axis, phases, length in zip(tap, self.axes, self.phases, self.lengths, strict=True):
-                shift, rest = divmod(i * axis.dilation, axis.stride)
+            for n, (i, axis, phases, length) in enumerate(zip(tap, self.axes, self.phases, self.lengths, strict=True)):
+                is_phase = self.is_dense and n == AXES - 1
+                shift, rest = (0, i * axis.dilation) if is_phase else divmod(i * axis.dilation, axis.stride)
                 phase, position = phase * phases + rest, position * length + shift
             offsets.append(phase * math.prod(self.lengths) + position)
         return offsets
@@ -100,8 +104,13 @@ def is_addressable(axes: Sequence[WindowAxis]) -> bool:
     return taps <= MAX_TAPS and elements <= MAX_ELEMENTS
 
 
-def split_phases(axes: Sequence[WindowAxis], itemsize: int, may_be_direct: bool = True) -> PhaseSplit:
-    """How windows over an image are laid out; `direct` where the image itself lies so already, if that may be used."""
+def split_phases(
+    axes: Sequence[WindowAxis], itemsize: int, may_be_direct: bool = True, features: int = 0
+) -> PhaseSplit:
+    """How windows over an image are laid out; `direct` where the image itself lies so already, if that may be used.
+
+    It is dense where that spares so many features more products than it takes copies.
+    """
     assert len(axes) <= AXES
     first, second, third = (*(_SINGLE,) * (AXES - len(axes)), *axes)
     three = (first, second, third)
@@ -110,9 +119,20 @@ def split_phases(axes: Sequence[WindowAxis], itemsize: int, may_be_direct: bool 
     copied = PhaseSplit(three, phases, lengths, False)
     is_plain = all(a.stride == 1 and a.begin == 0 and n <= a.length for a, n in zip(three, lengths, strict=True))
     if not is_plain or not may_be_direct:
-        return copied
+        return _dense(copied, features) or copied
     plain = replace(copied, lengths=tuple(a.length for a in three), direct=True)
     if all(a.kernel == 1 for a in three) and plain.counts == plain.lengths:
         size = math.prod(plain.lengths)
         plain = replace(plain, axes=(_SINGLE, _SINGLE, WindowAxis(size, 1, 1, 1, 0, size)), lengths=(1, 1, size))
     return plain if plain.grid.span * itemsize >= OVERREAD_BYTES else copied
+
+
+def _dense(copied: PhaseSplit, features: int) -> PhaseSplit | None:
+    """The layout made dense, where that pays."""
+    last = copied.axes[-1]
+    if len({axis.count for axis in copied.axes[:1]} - {1}) or not features:
+        return None
+    phases = (*copied.phases[:-1], (last.kernel - 1) * last.dilation + 1)
+    dense = replace(copied, phases=phases, lengths=(*copied.lengths[:-1], last.count), is_dense=True)
+    spared = features * copied.taps * (copied.grid.span - dense.grid.span)
+    return dense if spared > DENSE_PRODUCTS * (dense.channel_stride - copied.channel_stride) else None

@@ -80,8 +80,8 @@ def convolution(
     batch, channels, group = x.shape[0], fixed(x.shape[1]), fixed(filters.shape[0])
     if features == channels == group and ending == _NOTHING and has_channels_as_lanes(k, x, tracks):
         return depthwise_convolution(k, x, filters, bias, tracks)
-    layout, dtype = layout_of(tracks, x.dtype.itemsize), x.dtype
-    depth, each = channels // group, features // group
+    depth, each, dtype = channels // group, features // group, x.dtype
+    layout = layout_of(tracks, dtype.itemsize, features=each)
     shape = batch, features, *(t.count for t in tracks)
     result, start = ending.into or (k.temporary(dtype, shape), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))

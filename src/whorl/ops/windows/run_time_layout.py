@@ -115,11 +115,11 @@ def fixed_axes(axes: Sequence[Axis]) -> list[WindowAxis] | None:
     return known if len(known) == len(axes) else None
 
 
-def layout_of(axes: Sequence[Axis], itemsize: int, may_be_direct: bool = True) -> Split:
-    """How windows over an image are laid out."""
+def layout_of(axes: Sequence[Axis], itemsize: int, may_be_direct: bool = True, features: int = 0) -> Split:
+    """How windows over an image are laid out; for so many features that are computed of each."""
     fixed = fixed_axes(axes)
     if fixed is not None:
-        return split_phases(fixed, itemsize, may_be_direct)
+        return split_phases(fixed, itemsize, may_be_direct, features)
     return AnySplit((*(_SINGLE,) * (AXES - len(axes)), *axes))
 
 
