@@ -13,7 +13,7 @@ from deloop import torch_cells  # noqa: E402
 from deloop.exported import check_without_loops  # noqa: E402
 
 pytestmark = pytest.mark.slow
-LOOPS = torch_loops.TABLE.cases
+LOOPS = torch_loops.TABLE.cases | torch_cells.TABLE.cases
 FREE = {
     ("cond", "dynamo"): (),
     ("while_loop", "dynamo"): (),
@@ -21,22 +21,36 @@ FREE = {
     ("list_of_columns", "script"): (),
     ("while_with_counter", "script"): ("CumSum",),
     ("if_on_sum", "script"): (),
+    ("beam_search", "script"): ("TopK",),
+    ("lstm_cell_in_a_loop", "script"): ("LSTM",),
+    ("lstm_by_hand_in_a_loop", "script"): ("LSTM",),
     ("assign_rows_in_loop", "script"): (),
     ("assign_mask_in_loop", "script"): (),
     ("greedy_decode", "script"): (),
 }
+BRANCHES = (("cond", "dynamo"), ("if_on_sum", "script"))
+"""What onnxruntime is faster with."""
 STAY = {
     ("while_over_tensor", "script"): ("its body may end it: nothing else bounds it", "--bound Loop_9=64"),
     ("scan_reverse", "dynamo"): ("has no closed form", "--dim s14=8"),
     ("euler_steps", "script"): ("has no closed form", "--input x1=8"),
     ("split_in_loop", "script"): ("the tensors of the sequence may differ in shape", "--dim n=8"),
+    ("beam_search_until_all_end", "script"): ("its body may end it: nothing else bounds it", "--bound Loop_40=64"),
+    ("repeat_interleave", "script"): ("the tensors of the sequence may differ in shape", "--dim n=8"),
     ("if_by_shape", "script"): ("output 0 is float32[1, 4] or float32[2*n, 4]", "--dim n=5"),
 }
 
 
 @pytest.mark.parametrize(("name", "exporter"), FREE)
 def test_loop_goes(name, exporter):
-    check_without_loops(export_of(LOOPS[name], exporter), *FREE[name, exporter])
+    target = "any" if (name, exporter) in BRANCHES else "default"
+    check_without_loops(export_of(LOOPS[name], exporter), *FREE[name, exporter], target=target)
+
+
+@pytest.mark.parametrize(("name", "exporter"), BRANCHES)
+def test_branch_that_onnxruntime_is_faster_with_remains(name, exporter):
+    with pytest.raises(whorl.DeloopError, match="the model would be slower in onnxruntime without it"):
+        whorl.deloop(export_of(LOOPS[name], exporter).model)
 
 
 def test_decay_goes_for_onnxruntime():

@@ -126,13 +126,15 @@ def _deloop(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
     result = _paying(source, choices, options)
     if not result.remaining:
         return result
-    is_refused = result.refused or _keeps_with(result.remedy, source, choices, options)
-    return replace(result, fix=_fix(result.remedy, is_refused))
+    return replace(result, fix=_fix(result.remedy, _needs_target(result, source, choices, options)))
 
 
-def _keeps_with(remedy: Remedy, source: Source, choices: DeloopOptions, options: LoadOptions) -> bool:
-    """Whether what the remedy would remove stays because of the target."""
-    if not (remedy.lengths or remedy.inputs or remedy.iterations) or not _target(choices.target).is_selective:
+def _needs_target(result: Delooped, source: Source, choices: DeloopOptions, options: LoadOptions) -> bool:
+    """Whether something remains because of the target, with what the remedy fixes and bounds, too."""
+    remedy = result.remedy
+    if not (remedy.lengths or remedy.inputs or remedy.iterations or remedy.bounds):
+        return result.refused
+    if not _target(choices.target).is_selective:
         return False
     more = replace(
         choices,
@@ -144,7 +146,7 @@ def _keeps_with(remedy: Remedy, source: Source, choices: DeloopOptions, options:
     try:
         return _paying(source, more, options).refused
     except WhorlError:
-        return False
+        return result.refused
 
 
 def _paying(source: Source, choices: DeloopOptions, options: LoadOptions) -> Delooped:

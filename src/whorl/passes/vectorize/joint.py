@@ -15,6 +15,7 @@ from whorl.ops.recurrent.rnn import GRU
 from whorl.passes.vectorize.batched import Batched, CannotVectorize
 from whorl.passes.vectorize.branches import selection_of
 from whorl.passes.vectorize.cells import Reader, layer_of
+from whorl.passes.vectorize.layer_steps import layer_of_steps
 from whorl.passes.vectorize.layers import Layer, Mask, run_layer
 from whorl.passes.vectorize.linear_maps import dependents_of
 from whorl.passes.vectorize.masks import masked_update
@@ -71,7 +72,9 @@ class Carried(Struct, frozen=True):
         if any((each and each[0]) != mask for each in masked):
             return None
         updates = [update if each is None else each[1] for update, each in zip(outer, masked, strict=True)]
-        layer = layer_of(chosen, states, updates, Reader(self.body, self.known, self.stacks, firsts[0]), mask)
+        layer = layer_of_steps(chosen, states, updates, self.known, self.stacks, mask)
+        if layer is None:
+            layer = layer_of(chosen, states, updates, Reader(self.body, self.known, self.stacks, firsts[0]), mask)
         if layer is None:
             return None
         nodes = self._nodes(states, outer)
