@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from whorl.api.session import get_version_string as get_version_string
     from whorl.api.session import set_default_logger_severity as set_default_logger_severity
     from whorl.api.session import set_default_logger_verbosity as set_default_logger_verbosity
+    from whorl.api.session import set_seed as set_seed
     from whorl.api.stepping import to_loop as to_loop
     from whorl.api.stepping import to_step as to_step
     from whorl.api.sweeping import sweep as sweep
@@ -169,6 +170,7 @@ _NAMES = {
         "get_version_string",
         "set_default_logger_severity",
         "set_default_logger_verbosity",
+        "set_seed",
     ),
     "whorl.api.stepping": (
         "to_loop",

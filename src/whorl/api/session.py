@@ -359,6 +359,14 @@ def set_default_logger_verbosity(verbosity: int) -> None:
     """Exists for onnxruntime's scripts: whorl raises errors and logs nothing."""
 
 
+def set_seed(seed: int) -> None:
+    """From here on, random operators without a seed of their own draw the same numbers as after any other such call.
+
+    Runs that several threads make at once share them out as they come.
+    """
+    import_whole("whorl.ops.random.seeds").SEEDS.start(seed)
+
+
 def enable_telemetry_events() -> None:
     """Exists for onnxruntime's scripts: whorl sends nothing."""
 

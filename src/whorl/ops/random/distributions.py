@@ -18,6 +18,7 @@ from whorl.ops.core.base import COMPUTED_FLOATS, one_element, require_dtype, wid
 from whorl.ops.elementwise.arithmetic import NUMBERS
 from whorl.ops.elementwise.conversion import convert
 from whorl.ops.native.index_maps import broadcast_scalar
+from whorl.ops.random.seeds import SEEDS
 
 
 class Random(Op, frozen=True):
@@ -32,11 +33,11 @@ class Random(Op, frozen=True):
     seed: float | None = None
 
     def generator(self) -> np.random.RandomState:
-        """A new generator at the seed, or at a random one where there is none.
+        """A new generator at the seed, or at the next of `SEEDS` where there is none.
 
         NumPy has promised never to change the stream of this one, so that a seed means the same everywhere.
         """
-        return np.random.RandomState(None if self.seed is None else _whole_seed(self.seed))
+        return np.random.RandomState(SEEDS.following() if self.seed is None else _whole_seed(self.seed))
 
     def run(self, *inputs: Any) -> Any:
         return self.draw(self.generator(), *inputs)
