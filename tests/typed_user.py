@@ -145,7 +145,9 @@ def look_inside(path: str, out: str) -> list[str]:
     extracted: whorl.Extracted = whorl.extract(path, "steps", at=0, inputs={"x": 1})
     located: whorl.Located | None = whorl.locate(path, {"x": 1}, "isnan(x)")
     whorl.watch(path, {"x": 1}, ["x", "isnan(x)"], show_watched, every=2)
-    embedded: whorl.Embedded = whorl.embed(path, out, keep=["steps"], weights="model")
+    embedded: whorl.Embedded = whorl.embed(path, out, keep=["steps"], weights="model", inputs={"x": np.ones(3)})
+    times: list[float] = [region.measured.after_ns for region in embedded.regions if region.measured]
+    print(times)
     regions: Sequence[whorl.EmbeddedRegion] = embedded.regions
     compiled: Sequence[whorl.CompiledRegion] = whorl.compile_regions(path, out, target="aarch64-linux-gnu")
     print([region.library or region.reason for region in compiled])
@@ -166,6 +168,7 @@ def use_like_onnxruntime(proto: onnx.ModelProto) -> tuple[Any, ...]:
     options.execution_mode, options.execution_order = whorl.ExecutionMode.ORT_PARALLEL, whorl.ExecutionOrder.DEFAULT
     whorl.set_default_logger_severity(3)
     options.register_custom_ops_library(Path("libmy_ops.so"))
+    whorl.set_seed(7)
     providers: list[str] = whorl.get_all_providers() + whorl.get_available_providers()
     prepared = whorl.backend.prepare(proto, device=whorl.get_device())
     print(providers, options, whorl.run(proto, {"x": 1})["y"])

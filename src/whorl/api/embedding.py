@@ -7,13 +7,16 @@ import os
 import re
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.api.ahead import library_of
+from whorl.api.measuring import Measured, measure_regions
 from whorl.api.models import load_module
 from whorl.api.preparing import prepare
 from whorl.api.regions import AS_IN_ONNXRUNTIME, Regions, Weights
@@ -38,13 +41,17 @@ _SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
 
 
 class EmbeddedRegion(Struct, frozen=True):
-    """A loop or branch of a model: the op that stands for it, or the reason why it is as it was."""
+    """A loop or branch of a model: the op that stands for it, or the reason why it is as it was.
+
+    `measured` is what it took in onnxruntime, where inputs were given.
+    """
 
     title: str
     op_type: str = ""
     reason: str = ""
     nodes: int = 0
     """Nodes of the model that are in the op."""
+    measured: Measured | None = None
 
 
 class Embedded(Struct, frozen=True):
@@ -62,13 +69,17 @@ def embed(
     only: Collection[str] = (),
     keep: Collection[str] = (),
     weights: Weights = "library",
+    inputs: Mapping[str, Any] | None = None,
+    everything: bool = False,
 ) -> Embedded:
     """Write an ONNX model for onnxruntime in which loops and branches are custom ops, and the library that has them.
 
     Each outermost Loop, Scan and If of tensors that has a native form becomes a node of the domain ai.whorl. The
     library lies beside the model, with the ending .whorl.so (.dylib, .dll); `register_custom_ops_library` of
     onnxruntime's session options takes it, from version 1.17 on. `only` and `keep` name nodes that alone go, or stay.
-    `weights`: where constants over a kilobyte lie that one region alone reads. Errors: LoadError, CompileError.
+    `weights`: where constants over a kilobyte lie that one region alone reads. With `inputs` of the model each region
+    is measured in onnxruntime, and is embedded if that is faster, or anyway with `everything`. Errors: LoadError,
+    CompileError.
     """
     path = Path(output)
     if path.suffix != ".onnx":
@@ -85,10 +96,13 @@ def embed(
         embedding.add(cut, wider[id(cut)]) if id(cut) in wider else EmbeddedRegion(cut.title, reason="was to stay")
         for cut in parts.cuts
     ]
+    if inputs is not None:
+        regions = embedding.keep_faster(regions, inputs, everything)
     library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so')}")
     if embedding.objects:
         embedding.write_library(library)
-    replace_nodes(parts.proto, embedding.nodes, DOMAIN, DOMAIN_VERSION)
+    nodes = [(cut.positions, node) for cut, node in embedding.made]
+    replace_nodes(parts.proto, nodes, DOMAIN, DOMAIN_VERSION)
     bring_files(parts.proto, parts.folder, path.parent)
     path.write_bytes(parts.proto.SerializeToString())
     return Embedded(str(path), str(library) if embedding.objects else "", regions)
@@ -99,7 +113,7 @@ class _Embedding:
 
     def __init__(self, parts: Regions, machine: Target) -> None:
         self.parts, self.machine = parts, machine
-        self.nodes: list[tuple[Sequence[int], NodeProto]] = []
+        self.made: list[tuple[Cut, NodeProto]] = []
         self.objects: dict[str, list[bytes | bytearray]] = {}
 
     def add(self, alone: Cut, cut: Cut) -> EmbeddedRegion:
@@ -120,7 +134,7 @@ class _Embedding:
         if name not in self.objects:
             self.objects[name] = self._compile(programs, cut.title)
         inputs = [port.name for port in programs[0].inputs]
-        self.nodes.append((cut.positions, node_of(cut, name, DOMAIN, inputs)))
+        self.made.append((cut, node_of(cut, name, DOMAIN, inputs)))
         return EmbeddedRegion(cut.title, name, nodes=len(cut.positions))
 
     def _compile(self, programs: Sequence[Library], title: str) -> list[bytes | bytearray]:
@@ -129,6 +143,32 @@ class _Embedding:
             fill_constants(linkable_code(str(module), self.machine)[0], program)
             for module, program in zip(modules, programs, strict=True)
         ]
+
+    def keep_faster(
+        self, regions: Sequence[EmbeddedRegion], inputs: Mapping[str, Any], everything: bool
+    ) -> list[EmbeddedRegion]:
+        """Measure the regions that are ops, and leave those as they were that are no faster."""
+        if not self.made:
+            return list(regions)
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            library = Path(folder) / f"measured{_SUFFIXES.get(sys.platform, '.so')}"
+            self.write_library(library)
+            times = measure_regions(self.parts, self.made, (DOMAIN, DOMAIN_VERSION), library, inputs)
+        results, made = list[EmbeddedRegion](), list[tuple[Cut, NodeProto]]()
+        rest = iter(zip(self.made, times, strict=True))
+        for region in regions:
+            if region.op_type:
+                entry, measured = next(rest)
+                if everything or measured.after_ns < measured.before_ns:
+                    made.append(entry)
+                    region = replace(region, measured=measured)
+                else:
+                    region = EmbeddedRegion(region.title, reason="is no faster embedded", measured=measured)
+            results.append(region)
+        self.made = made
+        names = {node.op_type for _, node in made}
+        self.objects = {name: code for name, code in self.objects.items() if name in names}
+        return results
 
     def write_library(self, path: Path) -> None:
         """Link the ops and their registration beside the target and move it there, as whole files."""
