@@ -31,6 +31,7 @@ OPS: dict[str, tuple[str, ...]] = {
         "CropAndResize",
         "GridSample",
     ),
+    "inverses": ("Inverse",),
     "movement": (
         "ExpandDims",
         "GatherND",
