@@ -38,7 +38,7 @@ def test_part_is_a_table_or_a_file(tmp_path):
 
 def test_part_that_cannot_be_written_leaves_nothing(tmp_path, monkeypatch):
     class Full:
-        def __init__(self, file, schema):
+        def __init__(self, file, schema, **_):
             pass
 
         def __enter__(self):

@@ -3,6 +3,7 @@
 import json
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from msgspec.structs import replace
 from scoring.models import table
@@ -10,7 +11,7 @@ from scoring.models import table
 from whorl.errors import RunError, SaveError
 from whorl.scoring.files import find_files, open_files
 from whorl.scoring.parts import Manifest, Target, check_manifest, check_target
-from whorl.scoring.sources import cut_rows
+from whorl.scoring.sources import Part, cut_rows
 from whorl.scoring.storage import Storage
 
 PARTS = cut_rows(0, "s", 10, 4)
@@ -88,3 +89,24 @@ def test_lists_have_no_csv(tmp_path):
     assert str(error.value) == (
         "column 'x' has lists, and CSV has none\n  fix: choose other outputs, or a name that ends in .parquet or .arrow"
     )
+
+
+def test_floats_are_written_without_a_dictionary(tmp_path):
+    columns = {
+        "FN.V": pa.array([1.5, 2.5, 1.5]),
+        "lists": pa.array([[1.5], [2.5, 3.5], []]),
+        "n": pa.array([1, 2, 1]),
+        "words": [["a"], ["b", "a"], []],
+        "fixed": pa.array([[1, 2], [1, 2], [1, 2]], pa.list_(pa.int64(), 2)),
+    }
+    rows, folder, part = pa.table(columns), target(tmp_path), Part(0, "s", 0, 3, 0, 3)
+    with folder.write(part, rows.schema) as writer:
+        writer.write_table(rows)
+    path = tmp_path / "out.parquet" / folder.name(part)
+    group = pq.read_metadata(path).row_group(0)
+    has = {
+        group.column(k).path_in_schema.split(".list")[0]: group.column(k).has_dictionary_page
+        for k in range(group.num_columns)
+    }
+    assert has == {"FN.V": False, "lists": False, "n": True, "words": True, "fixed": True}
+    assert pq.read_table(path).equals(rows)

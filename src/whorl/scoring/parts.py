@@ -92,11 +92,27 @@ class _Writer(Protocol):
 def _writer(ending: str, file: Any, schema: Any) -> Any:
     match ending:
         case ".parquet":
-            return package("pyarrow.parquet").ParquetWriter(file, schema)
+            return package("pyarrow.parquet").ParquetWriter(file, schema, use_dictionary=_repetitive(schema))
         case ".arrow":
             return arrow().ipc.new_file(file, schema)
         case _:
             return package("pyarrow.csv").CSVWriter(file, schema)
+
+
+def _repetitive(schema: Any) -> list[str]:
+    """The columns that are written with a dictionary of their values.
+
+    Floats hardly repeat, and to look for that takes most of the time of writing.
+    """
+    return [path for field in schema if (path := _path(field.name, field.type))]
+
+
+def _path(path: str, type: Any) -> str:
+    """The name of a column in Parquet, where lists have levels; nothing for floats and structures."""
+    types = arrow().types
+    if types.is_list(type) or types.is_large_list(type) or types.is_fixed_size_list(type):
+        return _path(f"{path}.list.element", type.value_type)
+    return "" if types.is_floating(type) or types.is_nested(type) else path
 
 
 def check_target(target: Target, schema: Any) -> None:
