@@ -105,21 +105,21 @@ def test_regions_without_a_native_form_stay_with_the_reason(tmp_path):
 
 
 def test_model_with_foreign_ops_around_loops_is_embedded(tmp_path):
-    proto = model("""main (float[3, 3] x, int64 n) => (float[3, 3] y) {
+    proto = model("""main (float[3, 4] x, int64 n) => (int32[2, t] y) {
         z = Gelu(x)
-        y = Loop (n, "", z) <body = step (int64 i, bool go, float[3, 3] h) => (bool on, float[3, 3] a) {
+        y = Loop (n, "", z) <body = step (int64 i, bool go, int32[2, t] h) => (bool on, int32[2, t] a) {
             on = Identity(go)
             a = Add(h, z)
         }>
     }""")
-    proto.graph.node[0].domain, proto.graph.node[0].op_type = "com.microsoft", "Inverse"
+    proto.graph.node[0].domain, proto.graph.node[0].op_type = "com.microsoft", "DynamicTimeWarping"
     proto.opset_import.append(onnx.helper.make_opsetid("com.microsoft", 1))
-    proto.graph.value_info.append(onnx.helper.make_tensor_value_info("z", 1, [3, 3]))
+    proto.graph.value_info.append(onnx.helper.make_tensor_value_info("z", 6, [2, "t"]))
     with pytest.raises(whorl.UnsupportedError):
         whorl.load(proto)
     session, made = embedded_session(proto, tmp_path)
     assert made.library
-    f = {"x": np.float32([[2, 1, 0], [0, 4, 1], [1, 0, 8]]), "n": np.array(5)}
+    f = {"x": np.float32([[2, 1, 0, 1], [0, 4, 1, 3], [1, 0, 8, 0]]), "n": np.array(5)}
     assert_equal(session.run(None, f), plain_session(proto.SerializeToString()).run(None, f))
 
 
