@@ -9,8 +9,9 @@ import numpy as np
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from whorl.errors import WhorlError
+from whorl.errors import LimitError, RunError, WhorlError
 from whorl.ir.types import TensorType, tensor
+from whorl.mdf.compile.mapped import MappedProgram, mapped_inputs
 from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
 from whorl.mdf.compile.scope import NotElementwiseError, known_shape
 from whorl.mdf.functions.operators import Precision
@@ -19,6 +20,7 @@ from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
 from whorl.mdf.variables import Cell
+from whorl.passes.vectorize.batched import CannotVectorize
 from whorl.runtime.backends import BACKENDS, LOOPS, choose_mode
 from whorl.runtime.buffer_pool import LARGE
 from whorl.runtime.limits import Limits
@@ -95,15 +97,52 @@ class Compiler:
     def __init__(self, graph: Graph, limits: Limits | None = None, backend: str | None = None) -> None:
         self.graph, self.limits, self.backend = graph, limits, backend
         self._programs: dict[Datum, Prepared | WhorlError] = {}
+        self._at_once: dict[Datum, MappedProgram | None] = {}
 
     def prepared(self, request: Request) -> Callable[[], Simulation]:
         """What runs a request. Errors: UnsupportedError and others where the graph cannot be compiled."""
         try:
             program = self._for(request)
         except NotElementwiseError:
-            runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
-            return lambda: combine_sets([run() for run in runs], request)
+            return self._prepared_sets(request)
         return lambda: program.run(request)
+
+    def _prepared_sets(self, request: Request) -> Callable[[], Simulation]:
+        """What runs the sets of a batch by a program of one: at once, or one after the other where that cannot be."""
+        batch = request.batch or 0
+        if batch < 2:
+            return self._prepared_each(request)
+        one = request.of_set(0)
+        program = self._for(one).program
+        rows = mapped_inputs(program, request.sets, request.state.arrays, batch)
+        mapped = self._mapped(one, program, frozenset(rows)) if rows else None
+        if mapped is None:
+            return self._prepared_each(request)
+
+        def run() -> Simulation:
+            try:
+                return assembled(request, program, mapped.run(feeds_of(one, program) | rows))
+            except LimitError:
+                raise
+            except RunError:
+                return self._prepared_each(request)()  # where one set fails, it tells which, or the others show why
+
+        return run
+
+    def _prepared_each(self, request: Request) -> Callable[[], Simulation]:
+        runs = [self.prepared(request.of_set(n)) for n in range(request.batch or 0)]
+        return lambda: combine_sets([run() for run in runs], request)
+
+    def _mapped(self, one: Request, program: Program, inputs: frozenset[str]) -> MappedProgram | None:
+        key = key_of(spec_of(one)), one.evaluations if not program.has_loop else None, inputs
+        if key not in self._at_once:
+            while len(self._at_once) >= MOST_PROGRAMS:
+                self._at_once.pop(next(iter(self._at_once)))
+            try:
+                self._at_once[key] = MappedProgram(program, inputs, self.limits, self.backend)
+            except CannotVectorize:
+                self._at_once[key] = None
+        return self._at_once[key]
 
     def _for(self, request: Request) -> Prepared:
         """The program for a request; where it has fewer steps than come before the loop, one without a loop."""
