@@ -1,16 +1,21 @@
 """`embed`: which regions go into the library, which stay and why, what is written."""
 
+import platform
+import subprocess
+import sys
 import threading
+from pathlib import Path
 
 import numpy as np
 import onnx
 import pytest
+from compilers import C
 from embed.running import embedded_session, plain_session
 from onnx_text import model
 
 import whorl
 
-pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
+onnxruntime = pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
 
 TWO = """
     main (float[n] x, float[3] start, int64 count) => (float[m, 3] seen, float[n] y, float[3] last) {
@@ -184,3 +189,42 @@ def test_other_ending_is_refused(tmp_path):
     with pytest.raises(whorl.CompileError) as caught:
         whorl.embed(two(), tmp_path / "m.xml")
     assert str(caught.value) == "'m.xml' is no name of an ONNX model\n  fix: end it in .onnx"
+
+
+def test_objects_for_a_target_are_linked_by_its_compiler(tmp_path):
+    machine = platform.machine()
+    made = whorl.embed(two(), tmp_path / "out.onnx", target=f"{machine}-linux-gnu")
+    objects = sorted(Path(made.library).iterdir())
+    assert made.library == str(tmp_path / "out.whorl") and len(objects) == 3
+    if not sys.platform.startswith("linux"):
+        return
+    subprocess.run([*C, "-shared", "-o", str(tmp_path / "out.so"), *map(str, objects), "-lm"], check=True)
+    options = onnxruntime.SessionOptions()
+    options.register_custom_ops_library(str(tmp_path / "out.so"))
+    plain = plain_session(two().SerializeToString())
+    assert_equal(onnxruntime.InferenceSession(made.model, options).run(None, feeds(5)), plain.run(None, feeds(5)))
+
+
+@pytest.mark.parametrize(("target", "number"), [("aarch64-linux-gnu", 183), ("riscv64-linux-gnu", 243)])
+def test_objects_are_for_the_target(tmp_path, target, number):
+    (tmp_path / "out.whorl").mkdir()
+    (tmp_path / "out.whorl" / "old.o").write_bytes(b"")
+    made = whorl.embed(two(), tmp_path / "out.onnx", target=target)
+    files = list(Path(made.library).iterdir())
+    assert {int.from_bytes(file.read_bytes()[18:20], "little") for file in files} == {number}
+    assert "registration.o" in {file.name for file in files}
+
+
+def test_cpu_alone_gives_a_library(tmp_path):
+    if platform.machine() not in ("x86_64", "AMD64"):
+        pytest.skip("the CPU is one of x86-64")
+    session, _ = embedded_session(two(), tmp_path, cpu="x86-64-v2")
+    assert_equal(session.run(None, feeds(5)), plain_session(two().SerializeToString()).run(None, feeds(5)))
+
+
+def test_other_machines_are_not_measured(tmp_path):
+    with pytest.raises(whorl.CompileError) as caught:
+        whorl.embed(two(), tmp_path / "out.onnx", target="aarch64-linux-gnu", inputs=feeds(5))
+    assert str(caught.value) == (
+        "what another machine takes cannot be measured here\n  fix: leave out the inputs, or the target"
+    )

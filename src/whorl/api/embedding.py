@@ -27,7 +27,7 @@ from whorl.codegen.library.lengths import has_conditions
 from whorl.codegen.library.linker import link, linker
 from whorl.codegen.library.ports import Library
 from whorl.codegen.library.text import fill_constants
-from whorl.codegen.target import Target, host, is_available, linkable_code
+from whorl.codegen.target import Target, host, is_available, linkable_code, target_of
 from whorl.errors import CompileError, LoadError, UnsupportedError
 from whorl.formats.onnx.beside import bring_files
 from whorl.formats.onnx.cutting import Cut, node_of, replace_nodes
@@ -55,7 +55,10 @@ class EmbeddedRegion(Struct, frozen=True):
 
 
 class Embedded(Struct, frozen=True):
-    """What `embed` wrote: the model, the library beside it (empty where no region is in one), and all regions."""
+    """What `embed` wrote: the model, the library beside it (empty where no region is in one), and all regions.
+
+    For another machine the library is a folder of object files.
+    """
 
     model: str
     library: str
@@ -71,6 +74,8 @@ def embed(
     weights: Weights = "library",
     inputs: Mapping[str, Any] | None = None,
     everything: bool = False,
+    target: str | None = None,
+    cpu: str | None = None,
 ) -> Embedded:
     """Write an ONNX model for onnxruntime in which loops and branches are custom ops, and the library that has them.
 
@@ -78,19 +83,25 @@ def embed(
     library lies beside the model, with the ending .whorl.so (.dylib, .dll); `register_custom_ops_library` of
     onnxruntime's session options takes it, from version 1.17 on. `only` and `keep` name nodes that alone go, or stay.
     `weights`: where constants over a kilobyte lie that one region alone reads. With `inputs` of the model each region
-    is measured in onnxruntime, and is embedded if that is faster, or anyway with `everything`. Errors: LoadError,
-    CompileError.
+    is measured in onnxruntime, and is embedded if that is faster, or anyway with `everything`. `target` and `cpu`
+    are another machine, as in `compile`: object files to link are written then. Errors: LoadError, CompileError.
     """
     path = Path(output)
     if path.suffix != ".onnx":
         raise CompileError(f"{path.name!r} is no name of an ONNX model", fix="end it in .onnx")
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
-    linker()
+    machine = host() if target is None and cpu is None else target_of(target or host().triple, cpu)
+    if target is None:
+        linker()
+    elif inputs is not None:
+        raise CompileError(
+            "what another machine takes cannot be measured here", fix="leave out the inputs, or the target"
+        )
     path.parent.mkdir(parents=True, exist_ok=True)
     parts = Regions(model, weights)
     chosen = parts.choose(only, keep)
-    embedding = _Embedding(parts, host())
+    embedding = _Embedding(parts, machine)
     wider = dict(zip(map(id, chosen), parts.with_neighbours(chosen), strict=True))
     regions = [
         embedding.add(cut, wider[id(cut)]) if id(cut) in wider else EmbeddedRegion(cut.title, reason="was to stay")
@@ -98,9 +109,11 @@ def embed(
     ]
     if inputs is not None:
         regions = embedding.keep_faster(regions, inputs, everything)
-    library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so')}")
-    if embedding.objects:
+    library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so') if target is None else ''}")
+    if embedding.objects and target is None:
         embedding.write_library(library)
+    elif embedding.objects:
+        embedding.write_objects(library)
     nodes = [(cut.positions, node) for cut, node in embedding.made]
     replace_nodes(parts.proto, nodes, DOMAIN, DOMAIN_VERSION)
     bring_files(parts.proto, parts.folder, path.parent)
@@ -172,14 +185,23 @@ class _Embedding:
 
     def write_library(self, path: Path) -> None:
         """Link the ops and their registration beside the target and move it there, as whole files."""
-        registration, _ = linkable_code(str(registration_module(list(self.objects), self.machine)), self.machine)
         with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            files: list[Path] = []
-            for number, code in enumerate([registration, *(code for each in self.objects.values() for code in each)]):
-                files.append(Path(folder) / f"{number}.o")
-                files[-1].write_bytes(code)
-            link(files, made := Path(folder) / path.name)
+            link(self.write_objects(Path(folder)), made := Path(folder) / path.name)
             os.replace(made, path)
+
+    def write_objects(self, folder: Path) -> list[Path]:
+        """Write the ops and their registration as object files, in the place of those that were there."""
+        folder.mkdir(exist_ok=True)
+        for old in folder.glob("*.o"):
+            old.unlink()
+        module = registration_module(list(self.objects), self.machine, "windows" in self.machine.triple)
+        codes = {"registration": [linkable_code(str(module), self.machine)[0]], **self.objects}
+        files: list[Path] = []
+        for name, each in codes.items():
+            for number, code in enumerate(each):
+                files.append(folder / f"{name}{f'_{number}' if number else ''}.o")
+                files[-1].write_bytes(code)
+        return files
 
 
 def _programs(module: Module, name: str) -> list[Library]:

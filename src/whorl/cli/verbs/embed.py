@@ -46,6 +46,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--all", action="store_true", help="with --report, embed also what becomes no faster")
     add_inputs(parser)
     parser.add_argument(
+        "--target",
+        metavar="TRIPLE",
+        help="another machine, such as aarch64-linux-gnu: OUT.whorl is then a folder of object files to link there",
+    )
+    parser.add_argument("--cpu", metavar="NAME", help="a CPU of LLVM's, such as x86-64-v3 (default: this machine's)")
+    parser.add_argument(
         "--weights",
         choices=("library", "model"),
         default="library",
@@ -67,6 +73,8 @@ def execute(arguments: argparse.Namespace) -> int:
         weights=arguments.weights,
         inputs=inputs,
         everything=arguments.all,
+        target=arguments.target,
+        cpu=arguments.cpu,
     )
     if arguments.json:
         print_document(_document(made))
