@@ -21,6 +21,8 @@ SCRIPTED = (
     *("greedy_decode", "split_in_loop", "last_parts_first", "euler_steps", "if_by_shape", "mamba_block"),
 )
 """Cases that TorchScript exports with control flow."""
+GRAPHS = ("cond", "cond_nested", "while_loop", "while_loop_until_small", "scan", "scan_reverse")
+"""Cases that dynamo exports with control flow."""
 
 
 def check(export: Export, folder) -> None:
@@ -36,6 +38,11 @@ def check(export: Export, folder) -> None:
 @pytest.mark.parametrize("name", SCRIPTED)
 def test_scripts_of_torch(tmp_path, name):
     check(torch_export.export_of(TORCH[name], "script"), tmp_path)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_graphs_of_dynamo(tmp_path, name):
+    check(torch_export.export_of(TORCH[name], "dynamo"), tmp_path)
 
 
 @pytest.mark.parametrize("name", [name for name in jax_loops.TABLE.cases if name not in REFUSED])
