@@ -62,7 +62,9 @@ if TYPE_CHECKING:
     from whorl.api.sweeping import sweep as sweep
     from whorl.api.tracing.locating import Located as Located
     from whorl.api.tracing.locating import locate as locate
+    from whorl.api.tracing.profiling import profile as profile
     from whorl.api.tracing.recording import trace as trace
+    from whorl.api.tracing.spending import Profile as Profile
     from whorl.api.tracing.storage import load_trace as load_trace
     from whorl.api.tracing.storage import save_trace as save_trace
     from whorl.api.tracing.value_trace import ValueTrace as ValueTrace
@@ -181,7 +183,9 @@ _NAMES = {
         "Located",
         "locate",
     ),
+    "whorl.api.tracing.profiling": ("profile",),
     "whorl.api.tracing.recording": ("trace",),
+    "whorl.api.tracing.spending": ("Profile",),
     "whorl.api.tracing.storage": (
         "load_trace",
         "save_trace",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from whorl.kernels.clock.llvm import define_count_ticks
+from whorl.kernels.clock.meaning import COUNT_TICKS
 from whorl.kernels.convolution.llvm import define_convolution, define_convolution_sum
 from whorl.kernels.convolution.meaning import CONVOLUTION, CONVOLUTION_DOTS, CONVOLUTION_SUM
 from whorl.kernels.kernel import Kernel
@@ -22,5 +24,6 @@ KERNELS = {
         Kernel("split_phases", SPLIT_PHASES, define_split_phases),
         Kernel("plane_sums", PLANE_SUMS, define_plane_sums),
         Kernel("plane_maxima", PLANE_MAXIMA, define_plane_maxima),
+        Kernel("count_ticks", COUNT_TICKS, define_count_ticks),
     )
 }
