@@ -11,6 +11,7 @@ from onnx_text import model
 
 import whorl
 from whorl.errors import LoadError, RunError
+from whorl.runtime import library
 from whorl.runtime.library import LoadedLibrary
 
 SUM = model("main (float[n] x, float[n] y) => (float[n] z) { s = Add(x, y) z = Mul(s, x) }")
@@ -43,3 +44,9 @@ def test_file_that_is_no_library_is_refused(tmp_path: Path) -> None:
     (tmp_path / "text.so").write_text("no library")
     with pytest.raises(LoadError, match="the library cannot be loaded"):
         LoadedLibrary(tmp_path / "text.so")
+
+
+def test_memory_of_a_library_is_freed_by_the_c_runtime_of_the_system(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert library._c_library() is None
+    monkeypatch.setattr(library.sys, "platform", "win32")
+    assert library._c_library() == "ucrtbase"

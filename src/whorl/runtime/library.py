@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -116,10 +117,15 @@ def _copy_and_free(array: _Array, port: Port) -> np.ndarray:
     result = np.empty(tuple(array.shape[: len(port.shape)]), port.dtype)
     if array.data:
         ctypes.memmove(address(result), array.data, result.nbytes)
-        free = ctypes.CDLL(None).free
+        free = ctypes.CDLL(_c_library()).free
         free.argtypes, free.restype = [ctypes.c_void_p], None
         free(array.data)
     return result
+
+
+def _c_library() -> str | None:
+    """What has `free`: the process itself, but on Windows, where each library names its C runtime."""
+    return "ucrtbase" if sys.platform == "win32" else None
 
 
 class _Functions:

@@ -27,6 +27,9 @@ def test_model_is_written_and_figures_are_printed(whorl, saved, tmp_path):
         "constprop report (cumulative), entries, 2 total invocations, 6 input elements",
         "  ElementwiseBinary: 1 invocations, 4 input elements",
         "  ElementwiseUnary: 1 invocations, 2 input elements",
+        "  op    before   after",
+        "  Add        1       0",
+        "  Sqrt       1       0",
     ]
 
 

@@ -2,6 +2,7 @@
 
 import json
 
+import pytest
 from traced_models import NESTED
 
 import whorl as package
@@ -98,3 +99,14 @@ def test_options_for_records_do_not_go_with_watch(whorl, saved):
         2,
         "whorl: --watch prints values, and --stop-at only where a condition holds first",
     )
+
+
+def test_records_are_drawn(whorl, saved, tmp_path):
+    pytest.importorskip("matplotlib")
+    picture = tmp_path / "t.svg"
+    report = whorl("trace", saved(NESTED), *INPUTS, "--values", "outer/t", "--plot", picture)
+    assert report.code == 0, report.err
+    assert report.out.splitlines()[-1] == f"wrote {picture}"
+    assert "<svg" in picture.read_text()
+    report = whorl("trace", saved(NESTED), *INPUTS, "--plot", "t.csv")
+    assert (report.code, report.err) == (2, "whorl: --plot 't.csv' does not end in .png or .svg or .pdf\n")

@@ -26,6 +26,7 @@ from whorl.api.paying import Delooped
 from whorl.cli.arguments import add_model, add_output, count, dims_of, load_options, module_of, save_options, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
+from whorl.cli.op_table import count_ops, op_document, op_lines
 from whorl.cli.verification import Verdict, verify
 from whorl.errors import DeloopError
 from whorl.passes.targets.costs import EXPECTED
@@ -122,13 +123,14 @@ def execute(arguments: argparse.Namespace) -> int:
         )
     save(result.module, arguments.output, **asdict(options))
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in result.module.nodes())
+    ops = count_ops(source), count_ops(result.module)
     if arguments.json:
         document = {"output": arguments.output, "bytes": size, "nodes": nodes}
-        document |= {"removed": result.removed, "remaining": result.remaining}
+        document |= {"removed": result.removed, "remaining": result.remaining, "ops": op_document(*ops)}
         print_document(document | {"verified": None if verdict is None else asdict(verdict)})
     else:
         written = f"wrote {arguments.output}: {nodes} nodes, {_left(result)}, {size} bytes"
-        print("\n".join([*_lines(result, verdict), written]))
+        print("\n".join([*_lines(result, verdict), *op_lines(*ops), written]))
     return 0
 
 

@@ -15,8 +15,9 @@ from msgspec.structs import asdict
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import add_model, add_output, count, load_options, save_options, seconds
+from whorl.cli.arguments import add_model, add_output, count, load_options, module_of, save_options, seconds
 from whorl.cli.documents import print_document
+from whorl.cli.op_table import count_ops, op_document, op_lines
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
 
@@ -74,10 +75,11 @@ def execute(arguments: argparse.Namespace) -> int:
         "cpu_seconds": round(time.process_time() - began, 3),
         "peak_memory": peak_memory(),
     }
+    ops = count_ops(module_of(arguments, needs_weights=False)), count_ops(module)
     if arguments.json or arguments.report == "json":
-        print_document(figures | report.as_dict())
+        print_document(figures | report.as_dict() | {"ops": op_document(*ops)})
     else:
-        print("\n".join(lines(report, figures)))
+        print("\n".join([*lines(report, figures), *op_lines(*ops)]))
     return 0
 
 

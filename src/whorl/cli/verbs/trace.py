@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_inputs(parser)
     add_limits(parser)
     parser.add_argument("-o", "--output", metavar="OUT", help="the file to write: .npz or .zarr")
+    parser.add_argument("--plot", metavar="FILE", help="draw what is recorded, as .png, .svg or .pdf")
     parser.add_argument(
         "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
     )
@@ -64,7 +65,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-RECORDING = "--output", "--values", "--every", "--first", "--last", "--when", "--budget"
+PLOTS = ".png", ".svg", ".pdf"
+RECORDING = "--output", "--plot", "--values", "--every", "--first", "--last", "--when", "--budget"
 """The options that say what is recorded."""
 
 
@@ -76,6 +78,8 @@ def execute(arguments: argparse.Namespace) -> int:
         return _watch(arguments)
     if arguments.output and not arguments.output.endswith(ENDINGS):
         raise UsageError(f"--output {arguments.output!r} does not end in {' or '.join(ENDINGS)}")
+    if arguments.plot and not arguments.plot.endswith(PLOTS):
+        raise UsageError(f"--plot {arguments.plot!r} does not end in {' or '.join(PLOTS)}")
     module = module_of(arguments)
     inputs = inputs_of(arguments, module, fills=arguments.random is not None)
     selection = Selection(
@@ -90,10 +94,13 @@ def execute(arguments: argparse.Namespace) -> int:
         trace = record(module, inputs, selection, partial(run_module, arguments))
     if arguments.output:
         save_trace(trace, arguments.output)
+    if arguments.plot:
+        trace.plot().savefig(arguments.plot)
+    written = [f"wrote {path}" for path in (arguments.output, arguments.plot) if path]
     if arguments.json:
         print_document(document_of(trace))
     else:
-        print("\n".join([*trace.lines(), *([f"wrote {arguments.output}"] if arguments.output else [])]))
+        print("\n".join([*trace.lines(), *written]))
     return 0
 
 
