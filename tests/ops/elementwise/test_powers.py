@@ -4,6 +4,8 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import shaped
+from onnx_text import model
+from runtime.native_sessions import session as native_session
 
 from whorl.errors import RunError
 from whorl.ir.graph import as_values
@@ -49,3 +51,16 @@ def test_pow_to_a_negative_integer_truncates_and_of_zero_is_an_error():
     with pytest.raises(RunError) as error:
         run(Pow(), np.array([0]), np.array([-1]))
     assert str(error.value) == "zero to a negative power has no integer value"
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_native_cube_is_a_product(dtype):
+    name = {np.float16: "float16", np.float32: "float", np.float64: "double"}[dtype]
+    text = f"main ({name}[n] x) => ({name}[n] y) {{ e = Constant<value_int = 3>() y = Pow(x, e) }}"
+    largest = np.finfo(dtype).max
+    x = np.array([0, -0.0, 1, -2, 0.1, 1.7, -3.3, 1e-3, np.inf, -np.inf, np.nan, largest, -largest], dtype)
+    (y,) = native_session(model(text)).run(None, {"x": x})
+    expected = run(Pow(), x, np.array(3))
+    assert y.dtype == dtype
+    np.testing.assert_allclose(y, expected, rtol=2 * np.finfo(dtype).eps)
+    np.testing.assert_array_equal(np.signbit(y[:10]), np.signbit(expected[:10]))

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.errors import RunError
-from whorl.ir.dtypes import BY_NAME, FLOAT64, INT64, is_integer
+from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, is_integer
 from whorl.ir.intervals import Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
@@ -50,6 +50,9 @@ class Pow(Elementwise, frozen=True):
         is_real = x.dtype.kind not in "iu"
         if is_real and k.number(y) == 2:
             return k.mul(x, x)
+        if is_real and k.number(y) == 3:
+            wide = k.cast(x, FLOAT32) if x.dtype.itemsize < FLOAT32.itemsize else x
+            return k.cast(k.mul(k.mul(wide, wide), wide), x.dtype)
         if is_real and k.number(y) == 0.5:
             infinity = k.const(math.inf, x.dtype)
             root = k.apply("sqrt", k.add(x, k.const(0.0, x.dtype)))
