@@ -9,7 +9,7 @@ from whorl.codegen import lists
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.types import TensorType
-from whorl.runtime.compiled.lists import FEW, ListReader, split_elements, split_rows
+from whorl.runtime.compiled.lists import FEW, ListReader, label_rows, split_elements, split_rows
 
 X = np.arange(6, dtype=np.float32).reshape(2, 3)
 
@@ -63,3 +63,12 @@ def test_rows_and_elements_become_arrays_of_their_own(count: int) -> None:
     parts = split_elements(elements, table)
     assert [part.tolist() for part in parts] == [[*range(n * n, (n + 1) ** 2)] for n in range(count)]
     assert all(part.base is None for part in parts)
+
+
+@pytest.mark.parametrize("count", range(5))
+def test_rows_are_maps_of_python_numbers(count: int) -> None:
+    keys, rows = ("a", "b", "c", "d")[:count], np.arange(2 * count, dtype=np.float32).reshape(2, count)
+    expected = [{key: float(row[n]) for n, key in enumerate(keys)} for row in rows]
+    assert label_rows(keys, rows) == expected
+    assert label_rows(keys, rows[:0]) == []
+    assert all(type(x) is float for each in label_rows(keys, rows) for x in each.values())

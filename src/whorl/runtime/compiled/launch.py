@@ -24,7 +24,7 @@ from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
 from whorl.lowering.work import Ceiling, steps_of, work_of
 from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
-from whorl.runtime.compiled.lists import split_elements, split_rows
+from whorl.runtime.compiled.lists import label_rows, split_elements, split_rows
 from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape
 from whorl.runtime.limits import UNLIMITED, Budget
 
@@ -146,7 +146,7 @@ class BoundLaunch:
                 case _:
                     results[n : n + count] = [results[n : n + count]]
         for n, keys in self.graph.maps:
-            results[n] = [dict(zip(keys, row)) for row in results[n].tolist()]  # noqa: B905 - `strict` takes longer than the rest
+            results[n] = label_rows(keys, results[n])
         return results
 
     def _run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:

@@ -1,4 +1,4 @@
-"""Lists of arrays beside programs: as the elements of all arrays and the table of their shapes, and back.
+"""Lists beside programs: arrays as the elements of all and the table of their shapes, and back; rows as maps.
 
 Machine code does so (`codegen/lists.py`) where it knows Python and NumPy; the functions of `memory` do elsewhere.
 """
@@ -6,6 +6,7 @@ Machine code does so (`codegen/lists.py`) where it knows Python and NumPy; the f
 from __future__ import annotations
 
 import functools
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -119,3 +120,20 @@ def split_elements(elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
     objects = id(arrays), id(table), id(elements)
     functions.deal(functions.pack_deal(*objects, functions.copy, count, width - 1, width, dtype.itemsize))
     return arrays
+
+
+def label_rows(keys: Sequence[object], rows: np.ndarray) -> list[dict[object, object]]:
+    """Each row of a matrix as a map with these keys.
+
+    Two and three are written out, and elements come from lists of columns: Python then makes no object but the maps.
+    """
+    elements = zip(*rows.T.tolist(), strict=True)
+    match keys:
+        case ():
+            return [{} for _ in rows]
+        case (first, second):
+            return [{first: x, second: y} for x, y in elements]
+        case (first, second, third):
+            return [{first: x, second: y, third: z} for x, y, z in elements]
+        case _:
+            return [dict(zip(keys, row)) for row in elements]  # noqa: B905 - `strict` takes longer than the rest
