@@ -18,6 +18,8 @@ TILE_ROWS = {64: 12, 32: 6, 16: 6}
 """Rows of a tile by the width of vectors: with two vectors a row, sums and operands fill the registers."""
 ANY_ROWS = (6, 4, 2, 1)
 """Rows of the tiles where only the run knows how many there are; they are as wide as registers allow."""
+NARROW_ROWS = (12, 4, 1)
+"""Those where one vector has all columns."""
 BLOCK_ROWS = 96
 """Rows that are multiplied together where only the run knows how many there are."""
 NEAR_MATRIX_BYTES, FEW_BLOCKS = 1 << 23, 6

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from native_forms import run_form
+from onnx_text import model
+from runtime.native_sessions import session
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.view import View
@@ -57,3 +59,19 @@ def test_blocks_of_rows_are_about_equal_and_bounded(rows: int) -> None:
     assert 1 <= height <= 144
     blocks = -(-rows // height)
     assert rows > (blocks - 1) * height and (blocks == 1 or height * blocks - rows < height)
+
+
+@pytest.mark.parametrize("columns", [1, 2, 3, 4, 16, 17, 40])
+@pytest.mark.parametrize("is_fixed", [True, False])
+def test_product_of_any_number_of_rows_by_few_columns(columns: int, is_fixed: bool) -> None:
+    """Rows from 32 on take panels, and one vector holds the columns where there are at most as many as lanes."""
+    matrix = whole(5, columns)
+    elements = ", ".join(map(str, matrix.ravel().astype(int).tolist()))
+    inputs = "float[n, 5] x" if is_fixed else f"float[n, m] x, float[m, {columns}] w"
+    constants = f"<float[5, {columns}] w = {{{elements}}}>" if is_fixed else ""
+    made = session(model(f"main ({inputs}) => (float[n, {columns}] y) {constants} {{ y = MatMul(x, w) }}"))
+    for rows in (1, 2, 31, 32, 33, 100, 205):
+        x = whole(rows, 5)
+        (y,) = made.run(None, {"x": x} if is_fixed else {"x": x, "w": matrix})
+        np.testing.assert_array_equal(y, x @ matrix)
+    assert {verdict.how for verdict in made.explain()} == {"native"}

@@ -24,6 +24,7 @@ from whorl.kernels.machine import (
     FEW_BLOCKS,
     FEW_ROWS,
     FEW_SUMS,
+    NARROW_ROWS,
     NEAR_MATRIX_BYTES,
     PREFETCH_BYTES,
     TILE_ROWS,
@@ -224,30 +225,32 @@ def _define_for_any_rows(module: Module, tile: _Tile) -> str:
     with f.loop(first, end, BLOCK_ROWS) as start:
         count = f.least(end - start, BLOCK_ROWS)
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
-        blocks = list(_heights(f, count))
         with f.loop(left_column, right_column, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
-            for blocks_of in blocks:
-                height = blocks_of.height
-                vectors = min(width // v.lanes, sums // height)
-                part = replace(tile, rows=height, vectors=1 << vectors.bit_length() - 1)
-                _define_tile(f.module, part)
-                with f.loop(blocks_of.start, blocks_of.stop) as block:
-                    f.poll(inner * (height * width) // LANES)
-                    row = block * height + blocks_of.first
-                    with f.loop(0, f.least(left, width), part.columns) as inside:
-                        target = v.offset(f, c, row * columns + j + inside)
-                        source = f.offset(panel, tile.stored_type, inside)
-                        factors = v.offset(f, a, row * inner)
-                        f.run(part.name, target, factors, source, inner, columns, left - inside)
+            is_narrow = left <= v.lanes
+            for heights, most, condition in ((ANY_ROWS, sums, is_narrow ^ True), (NARROW_ROWS, 1, is_narrow)):
+                with f.when(condition):
+                    for blocks_of in _heights(f, count, heights):
+                        height = blocks_of.height
+                        vectors = max(1, min(width // v.lanes, most // height))
+                        part = replace(tile, rows=height, vectors=1 << vectors.bit_length() - 1)
+                        _define_tile(f.module, part)
+                        with f.loop(blocks_of.start, blocks_of.stop) as block:
+                            f.poll(inner * (height * width) // LANES)
+                            row = block * height + blocks_of.first
+                            with f.loop(0, f.least(left, width), part.columns) as inside:
+                                target = v.offset(f, c, row * columns + j + inside)
+                                source = f.offset(panel, tile.stored_type, inside)
+                                factors = v.offset(f, a, row * inner)
+                                f.run(part.name, target, factors, source, inner, columns, left - inside)
     f.end()
     return name
 
 
-def _heights(f: Routine, count: Index) -> Iterator[_Blocks]:
-    """Blocks of so many rows."""
+def _heights(f: Routine, count: Index, heights: Sequence[int]) -> Iterator[_Blocks]:
+    """Blocks of so many rows, as high as they can be."""
     first = f.index(0)
-    for height in ANY_ROWS:
+    for height in heights:
         blocks = (count - first) // height
         yield _Blocks(height, first, f.index(0), blocks)
         first = first + blocks * height

@@ -30,7 +30,9 @@ SMALL = 512
 _NARROW_BYTES = 32
 """Columns up to which loops over the rows of a matrix have too little to do at once."""
 _NARROW_COLUMNS = 4
-"""Columns up to which a product of matrices of any lengths has too little to do at once."""
+"""Columns up to which a product of matrices of any lengths has too little to do at once, unless it has many rows."""
+_MANY_ROWS = 32
+"""Rows from which panels are worth filling."""
 _TILE = 12
 """Rows that keep the registers of the widest machines busy."""
 _LEAST_BLOCK, _MOST_BLOCK, _NEAR_BYTES = 24, 144, 1 << 19
@@ -147,11 +149,24 @@ def _multiply_at_run_time(
     is_narrow = columns == 1 or is_larger(_NARROW_COLUMNS, columns) or inner == 1
     if panels is None and (not is_known or is_narrow or (rows == 1 and _runs_down(k, b))):
         by = _by_sums if _runs_down(k, b) else _by_loops
-        return by(k, k.materialise_reread(a), k.materialise_reread(b), result, prefix)
-    source = k.address(a)
+        a, b = k.materialise_reread(a), k.materialise_reread(b)
+        if not is_known or isinstance(rows, int) or not isinstance(columns, int) or 1 in (columns, inner):
+            return by(k, a, b, result, prefix)
+        has_many = k.let(k.compare("ge", k.length(rows), k.const(_MANY_ROWS)))
+        with k.when(has_many):
+            _by_panels(k, a, b, result, prefix, None)
+        with k.when(k.apply("not", has_many)):
+            by(k, a, b, result, prefix)
+        return None
     if panels is None and rows == 1 and (matrix := k.contiguous(b)) is not None:
-        lengths = (k.length(inner), k.length(columns))
+        source, lengths = k.address(a), (k.length(inner), k.length(columns))
         return k.call("vector_matmul", [(result, (*prefix, k.const(0), k.const(0))), source, matrix], lengths)
+    return _by_panels(k, a, b, result, prefix, panels)
+
+
+def _by_panels(k: NativeBuilder, a: View, b: View, result: Buffer, prefix: Index, panels: View | None) -> None:
+    """The kernel for matrices of any lengths."""
+    (rows, inner), columns, source = a.shape, b.shape[1], k.address(a)
     width = panel_width(1, a.dtype) if panels is None else panels.fixed_shape[2]
     packed = k.address(panels) if panels is not None else (pack_columns(k, b, width), (k.const(0),) * 3)
     target = (result, (*prefix, k.const(0), k.const(0)))
