@@ -164,8 +164,13 @@ class BoundLaunch:
             status = launch.entry(memory.address)
         else:
             status, results = self._run_with_help(memory, arrays, results, budget)
-        spare = self.spare if self.has_run and not memory.is_large else launch.spare
-        self.has_run, self.is_large = True, self.has_run and memory.is_large
+        spare = launch.spare
+        if not self.has_run:
+            self.has_run = True
+        elif memory.size + memory.buffers.size > OWN_BYTES:
+            self.is_large = True
+        else:
+            spare = self.spare
         if len(spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             spare.append(memory)
         return None if status else results
