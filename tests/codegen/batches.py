@@ -11,10 +11,10 @@ import numpy as np
 from whorl.ir.build import Builder
 from whorl.ir.graph import Node, Op, Region, Value, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType
+from whorl.ir.types import Known, TensorType
+from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Collected, Loop, Scanned
-from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
+from whorl.runtime.compiled.compile_graph import compile_graph
 
 FRACTION_BITS = {"float16": 10, "bfloat16": 7, "float32": 23, "float64": 52}
 LEAST_EXPONENT = {"float16": -14, "bfloat16": -126, "float32": -126, "float64": -1022}
@@ -59,7 +59,8 @@ class Batch:
             self.slices[id(array)] = Value("x", TensorType(array.dtype, (self.length,)), self.body, 0)
         return self.slices[id(array)]
 
-    def compiled(self, cases: Sequence[Case]) -> LoopRun:
+    def run(self, cases: Sequence[Case]) -> list[np.ndarray] | None:
+        """What the cases give by machine code; None where it fails."""
         build = Builder(self.body, self.inference)
         results = [build.add(case.op, *(self.passed(x) for x in case.inputs)) for case in cases]
         kinds = (np.dtype(np.int64), np.dtype(bool))
@@ -74,29 +75,24 @@ class Batch:
         names = [f"y{n}" for n in range(len(results))]
         Builder(self.main, self.inference).add_many(op, inputs, names, regions=[self.body])
         node: Node = self.main.nodes[-1]
-        iteration = Iteration(op, [None, None, *self.rows, *(x for x, _, _ in self.constants)], (0, 0))
-        run = LoopRun(CompiledLoop(node, iteration), iteration)
-        calls = {call.op.name for call in run.compiled.program.program.calls}
+        self.main.results = [*node.outputs]
+        launch = compile_graph(lower_graph(self.main, [Known(v.type) for v in self.main.arguments]))
+        calls = {call.op.name for call in launch.graph.program.calls}
         assert not calls, f"{', '.join(calls)} have no native form"
-        return run
+        return launch.bind({}).run([self.rows[n] for n in launch.graph.inputs])
 
 
 def check(cases: Sequence[Case], length: int) -> None:
     """Every case gives what `op.run` gives."""
-    run = Batch(length).compiled(cases)
-    while not run.iteration.is_over:
-        assert run.advance(None)
-    problems = [problem for case, y in zip(cases, run.collected(), strict=True) if (problem := difference(case, y))]
+    results = Batch(length).run(cases)
+    assert results is not None
+    problems = [problem for case, y in zip(cases, results, strict=True) if (problem := difference(case, y))]
     assert not problems, "\n" + "\n".join(problems)
 
 
 def fails(case: Case, length: int) -> bool:
     """Whether native code ends with a failure."""
-    run = Batch(length).compiled([case])
-    while not run.iteration.is_over:
-        if not run.advance(None):
-            return True
-    return False
+    return Batch(length).run([case]) is None
 
 
 def difference(case: Case, actual: np.ndarray) -> str:

@@ -17,20 +17,18 @@ import pytest
 from whorl.errors import RunError
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, BY_NAME, is_float
-from whorl.ir.graph import Node, Op, Region, Value, as_values
+from whorl.ir.graph import Op, Region, Value, as_values
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType
+from whorl.ir.types import Known, TensorType
 from whorl.kernel.interpret import interpret
-from whorl.kernel.program import Program
 from whorl.kernel.verify import verify_program
-from whorl.lowering.native_types import sizes
+from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Collected, Loop, Scanned
-from whorl.ops.control.iteration import Iteration
 from whorl.ops.elementwise.arithmetic import Identity, Neg
 from whorl.ops.elementwise.comparison import Where
 from whorl.ops.movement.axes import Transpose
-from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
-from whorl.runtime.compiled.memory import DoubleBuffer
+from whorl.runtime.compiled.compile_graph import compile_graph
+from whorl.runtime.compiled.launch import Launch
 
 STEPS = 3
 BATCH = 8
@@ -153,7 +151,8 @@ class Looped:
             inputs.append(results[0])
         return results
 
-    def finish(self, results: Sequence[Value]) -> tuple[Node, Iteration]:
+    def finish(self, results: Sequence[Value]) -> tuple[Region, list[np.ndarray]]:
+        """A region that is the loop and gives what it collects, and arrays for its arguments."""
         go_on = Value("go", TensorType(np.dtype(bool), ()), self.body, 1)
         number = Value("i", TensorType(np.dtype(np.int64), ()), self.body, 0)
         copies = [copy for _, _, copy in self.captured]
@@ -167,9 +166,10 @@ class Looped:
         trip = self.outer.constant(np.array(STEPS))
         inputs = [trip, None, *values, *(value for _, value, _ in self.captured)]
         names = [f"o{n}" for n in range(len(self.carried) + len(results))]
-        self.outer.add_many(op, inputs, names, regions=[self.body], name="loop")
-        passed = [np.array(STEPS), None, *arrays, *(array for array, _, _ in self.captured)]
-        return self.main.nodes[-1], Iteration(op, passed, (0, 0))
+        self.main.results = self.outer.add_many(op, inputs, names, regions=[self.body], name="loop")[
+            len(self.carried) :
+        ]
+        return self.main, arrays
 
 
 def draw(rng: np.random.Generator, shape: Sequence[int], dtype: Any, wild: float = 0.1) -> np.ndarray:
@@ -186,8 +186,8 @@ def draw(rng: np.random.Generator, shape: Sequence[int], dtype: Any, wild: float
     return np.where(rng.random(shape) < wild, special, small)
 
 
-def looped(cases: Sequence[Case], seed: int = 0) -> tuple[Node, Iteration]:
-    """A Loop whose body is the cases, one after the other."""
+def looped(cases: Sequence[Case], seed: int = 0) -> tuple[Region, list[np.ndarray]]:
+    """A Loop whose body is the cases, one after the other, and arrays for the arguments of the region around it."""
     rng = np.random.default_rng(seed)
     built = Looped(rng)
     results = []
@@ -197,33 +197,36 @@ def looped(cases: Sequence[Case], seed: int = 0) -> tuple[Node, Iteration]:
     return built.finish(results)
 
 
-def interpreted(run: LoopRun) -> tuple[int, list[np.ndarray]]:
-    """How the program ends when it is interpreted from the start, and what it collects."""
-    program: Program = run.compiled.program.program
-    states = [state for state in run.states if isinstance(state, DoubleBuffer)]
-    pairs = [(state.arrays[0].copy(), np.zeros_like(state.arrays[1])) for state in states]
-    outs = [np.zeros((STEPS, *sizes(t)), t.dtype) for t in run.compiled.program.collected]
-    arrays = [x for pair in pairs for x in pair] + run.rows + run.captured + outs
-    outcome = interpret(program, [0, STEPS, True], arrays)
-    return outcome.status, outcome.arrays[len(arrays) - len(outs) :]
+def interpreted(launch: Launch, arrays: Sequence[np.ndarray]) -> tuple[int, list[np.ndarray]]:
+    """How the program ends when it is interpreted, and what it collects."""
+    graph = launch.graph
+    outs = [np.zeros(t.shape, t.dtype) for t in graph.outputs]
+    inputs = [*(arrays[n].copy() for n in graph.inputs), *graph.arrays, *outs]
+    outcome = interpret(graph.program, [], inputs)
+    return outcome.status, outcome.arrays[len(inputs) - len(outs) :]
 
 
-def compiled_run(cases: Sequence[Case], seed: int = 0) -> LoopRun:
-    """A verified program of the cases, ready to run."""
-    node, iteration = looped(cases, seed)
-    compiled = CompiledLoop(node, iteration)
-    verify_program(compiled.program.program)
-    return LoopRun(compiled, iteration)
+def compiled_run(cases: Sequence[Case], seed: int = 0) -> tuple[Launch, list[np.ndarray]]:
+    """A verified program of the cases, and arrays to run it on."""
+    region, arrays = looped(cases, seed)
+    launch = compile_graph(lower_graph(region, [Known(v.type) for v in region.arguments]))
+    verify_program(launch.graph.program)
+    return launch, arrays
+
+
+def collected(launch: Launch, arrays: Sequence[np.ndarray]) -> list[np.ndarray] | None:
+    """What machine code collects; None where it fails."""
+    return launch.bind({}).run([arrays[n] for n in launch.graph.inputs])
 
 
 def check_failure(case: Case, seed: int = 0) -> None:
     """Machine code and interpreted program both end where `op.run` refuses the inputs of an iteration."""
-    run = compiled_run([case], seed)
+    launch, arrays = compiled_run([case], seed)
     with pytest.raises(RunError):
         list(map(case.expected, range(STEPS)))
-    assert case.native != any(call.op.name in case.names for call in run.compiled.program.program.calls)
-    assert interpreted(run)[0] == 1
-    assert not run.advance(None)
+    assert case.native != any(call.op.name in case.names for call in launch.graph.program.calls)
+    assert interpreted(launch, arrays)[0] == 1
+    assert collected(launch, arrays) is None
 
 
 def check(cases: Sequence[Case], seed: int = 0) -> None:
@@ -234,20 +237,20 @@ def check(cases: Sequence[Case], seed: int = 0) -> None:
 
 def check_together(cases: Sequence[Case], seed: int) -> None:
     """The same for the cases in one loop."""
-    run = compiled_run(cases, seed)
-    program, iteration = run.compiled.program.program, run.iteration
-    left_out = {call.op.name for call in program.calls} & set().union(*(case.names for case in cases if case.native))
+    launch, arrays = compiled_run(cases, seed)
+    calls = {call.op.name for call in launch.graph.program.calls}
+    left_out = calls & set().union(*(case.names for case in cases if case.native))
     assert not left_out, f"{', '.join(left_out)} have no native form"
-    status, by_program = interpreted(run)
+    status, by_program = interpreted(launch, arrays)
     assert status == 0
-    while not iteration.is_over:
-        assert run.advance(None)
-    actual = [(by_program, "program"), (run.collected(), "code")]
+    by_code = collected(launch, arrays)
+    assert by_code is not None
+    actual = [(by_program, "program"), (by_code, "code")]
     position = 0
     for case in cases:
         for step, n, expected in ((s, n, x) for s in range(STEPS) for n, x in enumerate(case.expected(s))):
-            for collected, how in actual:
-                compare(collected[position + n][step], expected, case, f"{how}, {case}, output {n}, iteration {step}")
+            for rows, how in actual:
+                compare(rows[position + n][step], expected, case, f"{how}, {case}, output {n}, iteration {step}")
         position += case.outputs
 
 

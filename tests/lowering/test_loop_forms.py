@@ -15,7 +15,9 @@ from whorl.kernel.verify import verify_program
 from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.loop import CompiledLoop, LoopRun
+from whorl.runtime.compiled.loop_slices import LoopSlices
+from whorl.runtime.interpreter.step import Frame, Run
+from whorl.runtime.limits import UNLIMITED
 from whorl.runtime.session import Session
 
 FORM = """
@@ -92,22 +94,17 @@ def form(axis: int, back: bool, part: int, out: int, turned: bool, trips: int, d
     return text, {"x": x, "h": h, "n": np.array(trips if trip is None else trip)}
 
 
-def by_loop(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
-    """The outputs of the program's loop as machine code of its own, two iterations at a time; None if it fails."""
+def by_slices(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
+    """The outputs of the program's loop in slices, the first of two iterations; None if one fails."""
     module = parse_module(text)
     node = module.main.nodes[0]
     assert isinstance(node.op, Loop)
     inputs = [None if v is None else feeds[v.name] for v in node.inputs]
     iteration = Iteration(node.op, inputs, (0, 0))
-    compiled = CompiledLoop(node, iteration)
-    verify_program(compiled.program.program)
-    run = LoopRun(compiled, iteration)
-    compiled.slice = 2
-    while not iteration.is_over:
-        if not run.advance(None):
-            return None
-    run.finish()
-    return [*iteration.state, *iteration.last, *iteration.collected(run.collected())]
+    runner = LoopSlices(node, 0, True)
+    runner.length = 2
+    rows = runner.run(iteration, Frame("body", 0), Run(UNLIMITED), True)
+    return None if rows is None else [*iteration.state, *iteration.last, *iteration.collected(rows)]
 
 
 def by_graph(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | None:
@@ -148,7 +145,7 @@ def test_loop_of_a_graph_equals_the_interpreter(axis, back, part, out, turned, t
 @pytest.mark.parametrize("case", FORMS[::17], ids=str)
 def test_loop_of_its_own_equals_the_interpreter(case):
     text, feeds = form(*case)
-    same(by_loop(text, feeds), expected(text, feeds))
+    same(by_slices(text, feeds), expected(text, feeds))
 
 
 @pytest.mark.parametrize("dtype", ["float16", "int8", "uint64", "float64"])
@@ -156,7 +153,7 @@ def test_element_types(dtype):
     text, feeds = form(1, True, 2, 1, True, 3, dtype)
     required = expected(text, feeds)
     same(by_graph(text, feeds), required)
-    same(by_loop(text, feeds), required)
+    same(by_slices(text, feeds), required)
 
 
 REMAINING = """
@@ -178,7 +175,7 @@ def test_every_element_type_is_retained(dtype):
     shapes = {"x": (4, 3), "h": (1, 3), "q": (4,)}
     feeds = {name: rng.integers(0, 2, shape).astype(np.float32).astype(kind) for name, shape in shapes.items()}
     text, feeds = REMAINING.format(d=dtype), feeds | {"n": np.array(3)}
-    actual = by_loop(text, feeds)
+    actual = by_slices(text, feeds)
     assert actual is not None
     for f, e in zip(actual, expected(text, feeds), strict=True):
         assert (f.dtype, f.shape, f.tobytes()) == (e.dtype, e.shape, e.tobytes())
@@ -190,7 +187,7 @@ def test_fewer_iterations_than_slices(trip):
     required = expected(text, feeds)
     assert required[2].shape[0] == 2 * trip
     same(by_graph(text, feeds), required)
-    same(by_loop(text, feeds), required)
+    same(by_slices(text, feeds), required)
 
 
 def test_more_iterations_than_slices_fail():
@@ -243,14 +240,14 @@ def test_element_with_other_rows_is_refused(run):
 def test_nested_loops_equal_the_interpreter(trips):
     feeds = {"x": np.arange(12, dtype=np.float32).reshape(6, 2), "h": np.ones((2, 2), np.float32), "n": np.array(trips)}
     required = expected(NESTED, feeds)
-    same(by_loop(NESTED, feeds), required)
+    same(by_slices(NESTED, feeds), required)
     same(by_graph(NESTED, feeds), required)
 
 
 @pytest.mark.parametrize("trips", [1, 2, 40])
 def test_last_value_of_changing_length(trips):
     feeds = {"x": np.ones((3, 2), np.float32), "h": np.zeros((1, 2), np.float32), "n": np.array(trips)}
-    same(by_loop(GROWING, feeds), expected(GROWING, feeds))
+    same(by_slices(GROWING, feeds), expected(GROWING, feeds))
     same(Session(parse_module(GROWING), backend="native").execute(None, feeds), expected(GROWING, feeds))
 
 
@@ -259,7 +256,7 @@ def test_scalars_are_stacked(trips):
     feeds = {"x": np.arange(7, dtype=np.float32), "h": np.array(2, np.float32), "n": np.array(trips)}
     required = expected(SCALARS, feeds)
     assert required[2].shape == (trips,)
-    same(by_loop(SCALARS, feeds), required)
+    same(by_slices(SCALARS, feeds), required)
     same(by_graph(SCALARS, feeds), required)
     same(Session(parse_module(SCALARS), backend="native").execute(None, feeds), required)
 

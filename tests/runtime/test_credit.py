@@ -7,7 +7,7 @@ from onnx import TensorProto, helper, parser
 import whorl
 from whorl.codegen.target import compiled_bytes
 from whorl.runtime import credit
-from whorl.runtime.compiled import loop_programs
+from whorl.runtime.compiled import loop_slices
 
 LARGEST_PROGRAM = 3 << 17
 
@@ -78,9 +78,9 @@ def test_loop_that_runs_for_long_is_compiled_without_credit(monkeypatch):
         k2 = Identity(k) c = Sin(a) }> }"""
     session = native(parser.parse_model(model).SerializeToString())
     before = compiled_bytes()
-    session.run(None, {"M": np.array(loop_programs.LATE - 10), "x": np.ones(2, "f")})
+    session.run(None, {"M": np.array(loop_slices.LATE - 10), "x": np.ones(2, "f")})
     assert compiled_bytes() == before
-    session.run(None, {"M": np.array(2 * loop_programs.LATE), "x": np.ones(2, "f")})
+    session.run(None, {"M": np.array(2 * loop_slices.LATE), "x": np.ones(2, "f")})
     assert compiled_bytes() > before
 
 

@@ -6,6 +6,7 @@ from onnx import parser
 from runtime.native_sessions import ignore_progress
 
 import whorl
+from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.interpreter.control import LoopKernel
 
 APPENDED = """
@@ -173,10 +174,11 @@ def run_both(text, feeds):
     session = whorl.InferenceSession(growing(text), options("native"))
     actual = session.run(None, feeds)
     reasons = [
-        reason
+        attempt
         for step in session.plan.steps
         if isinstance(step.kernel, LoopKernel)
-        for reason in step.kernel.runner.reasons
+        for attempt in step.kernel.runner.attempts
+        if isinstance(attempt, Refusal)
     ]
     assert not reasons
     return expected, actual
@@ -262,7 +264,7 @@ def test_one_program_serves_every_first_length():
         (actual,) = session.run(None, feeds)
         assert actual.shape == (start + 10000, 3)
     (kernel,) = (step.kernel for step in session.plan.steps if isinstance(step.kernel, LoopKernel))
-    assert len(kernel.runner.programs.all) == 1
+    assert len(kernel.runner.attempts) == 1
 
 
 def test_length_that_must_fit_is_an_error_with_its_iteration():
@@ -306,5 +308,5 @@ def test_lengths_that_vary_are_left_open_after_some_programs():
         for e, f in zip(oracle.run(None, feeds), native.run(None, feeds), strict=True):
             np.testing.assert_allclose(f, e, rtol=1e-5, atol=1e-6)
     kernels = [step.kernel for step in native.plan.steps if isinstance(step.kernel, LoopKernel)]
-    assert all(len(kernel.runner.programs.all) < 12 for kernel in kernels)
-    assert not [reason for kernel in kernels for reason in kernel.runner.reasons]
+    assert all(len(kernel.runner.attempts) < 12 for kernel in kernels)
+    assert not [a for kernel in kernels for a in kernel.runner.attempts if isinstance(a, Refusal)]

@@ -169,8 +169,7 @@ class Program(Struct):
     """A function: scalar parameters that come back changed, buffers given by the caller, scratch buffers, statements.
 
     `calls` are the `RunOp` statements in the order of their numbers. `results` are buffers that the caller gives
-    without contents; unless it fails, the program stores every element of them. What lies in `spare` ones after a run
-    has no meaning.
+    without contents; unless it fails, the program stores every element of them.
     """
 
     scalars: list[Var]
@@ -179,7 +178,6 @@ class Program(Struct):
     body: list[Statement]
     calls: list[RunOp] = field(default_factory=list[RunOp])
     results: list[Buffer] = field(default_factory=list[Buffer])
-    spare: list[Buffer] = field(default_factory=list[Buffer])
     origin: Program | None = None
     """The program before it was optimised, kept where both are to be run and compared."""
 

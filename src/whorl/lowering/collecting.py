@@ -121,14 +121,6 @@ def _part(value: Value, how: Collected) -> int:
     return part
 
 
-def require_part(type: TensorType, how: Collected, k: KernelBuilder) -> None:
-    """Refuse an element to concatenate that has other rows than it must have."""
-    shape = lengths_of(type)
-    if how.part is not None and not how.stacks(len(shape)):
-        axis = how.axis % len(shape)
-        require_lengths(shape[axis : axis + 1], (how.part,), k)
-
-
 def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> int | Linear | None:
     """How often an inner loop runs at most: a number or a dim; None where only its trip count or condition tells."""
     lengths = _slice_counts(node, op, env, k)

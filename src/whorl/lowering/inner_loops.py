@@ -110,7 +110,7 @@ def products_of_slices(node: Node) -> list[Node]:
     length = op.length(node)
     if length is UNKNOWN or length == 0 or any(how.keep_axis for how in op.scanned):
         return []
-    for number, value in slice_captured(body, copies, length, exactly=True):
+    for number, value in slice_captured(body, copies, length):
         scanned.append(captured[number])
         slices.append(_scan(node, captured[number], value, False))
     outer = dict(zip(copies, captured, strict=True))

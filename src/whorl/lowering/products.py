@@ -244,8 +244,8 @@ def hoist_products(
     slices: Sequence[Value],
     captured: Sequence[Value],
     length: Dim,
-    ready: set[Value] | None = None,
-    names: frozenset[str] = frozenset(),
+    ready: set[Value],
+    names: frozenset[str],
 ) -> list[Hoisted]:
     """Take products of slices by matrices in panels out of a body; their outputs are to be scanned instead.
 
@@ -268,7 +268,7 @@ def hoist_products(
         a, panels = node.inputs
         assert a is not None and panels is not None
         is_known = _is_static(a) or (_lengths(a) == _lengths(slices[source]) and names_of((a,)) <= names)
-        if not is_known or (ready is not None and panels not in ready) or not _is_worth_hoisting(node, length):
+        if not is_known or panels not in ready or not _is_worth_hoisting(node, length):
             rest.append(node)
             continue
         inner, columns = _shape(panels)[1], node.op.columns
@@ -286,20 +286,17 @@ def _is_worth_hoisting(node: Node, length: Dim) -> bool:
     return not isinstance(bytes, int) or bytes <= HOISTED_BYTES
 
 
-def slice_captured(
-    body: Region, captured: Sequence[Value], length: Dim, exactly: bool = False
-) -> list[tuple[int, Value]]:
-    """Take out of a body each Gather of row i of a captured value that has a row for every iteration i.
+def slice_captured(body: Region, captured: Sequence[Value], length: Dim) -> list[tuple[int, Value]]:
+    """Take out of a body each Gather of row i of a captured value that has a row for every iteration i, and no other.
 
-    With the number of the captured value, the value that is now to be scanned. `exactly`: only of values that have no
-    other rows.
+    With the number of the captured value, the value that is now to be scanned.
     """
     numbers = {value: n for n, value in enumerate(captured)}
     result: list[tuple[int, Value]] = []
     rest: list[Node] = []
     for node in body.nodes:
         number = numbers.get(node.inputs[0]) if isinstance(node.op, Gather) and node.inputs[0] is not None else None
-        if number is None or not _reads_row(node, body.arguments[0], length, exactly):
+        if number is None or not _reads_row(node, body.arguments[0], length):
             rest.append(node)
             continue
         result.append((number, node.outputs[0]))
@@ -307,13 +304,10 @@ def slice_captured(
     return result
 
 
-def _reads_row(node: Node, i: Value, length: Dim, exactly: bool) -> bool:
+def _reads_row(node: Node, i: Value, length: Dim) -> bool:
     assert isinstance(node.op, Gather)
     data, row = node.inputs
     if data is None or row is not i or not _is_static(i) or _shape(i) != ():
         return False
     shape = _lengths(data)
-    if node.op.axis not in (0, -len(shape)):
-        return False
-    has_more = isinstance(length, int) and isinstance(shape[0], int) and length < shape[0]
-    return shape[0] == length or (has_more and not exactly)
+    return node.op.axis in (0, -len(shape)) and shape[0] == length

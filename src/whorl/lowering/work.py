@@ -43,12 +43,7 @@ def work_of(
 
     A loop whose bound only the run knows has `most_trips` of them.
     """
-    return _Work(most_trips, True, dict(lengths or {}), is_bound=is_bound).of(program.body)
-
-
-def steps_of(program: Program, most_trips: int, lengths: Mapping[Expr, int], is_bound: bool = False) -> int:
-    """As `work_of`, where a parallel nest and a call are one step, as they are about one op to the interpreter."""
-    return _Work(most_trips, True, dict(lengths), in_steps=True, is_bound=is_bound).of(program.body)
+    return _Work(most_trips, dict(lengths or {}), is_bound=is_bound).of(program.body)
 
 
 class Ceiling:
@@ -73,31 +68,21 @@ class Ceiling:
         return True
 
 
-def turns_of(program: Program, most_trips: int = MOST_TRIPS) -> int:
-    """As `work_of`, where calls of kernels and of the runtime, and what memory bounds, count as one statement."""
-    return _Work(most_trips, False, {}).of(program.body)
+def skeleton(statements: Sequence[Statement]) -> list[Statement]:
+    """Statements of as much work: loops with their bounds, and an empty statement for each one that counts as one."""
+    return [_bone(statement) for statement in statements]
 
 
-def skeleton(statements: Sequence[Statement], steps_alone: bool) -> list[Statement]:
-    """Statements of as much work: loops with their bounds, and an empty statement for each one that counts as one.
-
-    `steps_alone`: only `steps_of` will look at it.
-    """
-    return [_bone(statement, steps_alone) for statement in statements]
-
-
-def _bone(statement: Statement, steps_alone: bool) -> Statement:
+def _bone(statement: Statement) -> Statement:
     match statement:
-        case For(parallel=True) | Call() | RunOp() if steps_alone:
-            return _STEP
         case For(var=var, extent=extent, body=body, parallel=parallel):
-            return For(var, extent, skeleton(body, steps_alone), parallel)
+            return For(var, extent, skeleton(body), parallel)
         case Spread(count=count, extent=extent, body=body):
-            return When(TRUE, [Assign(count, extent), *skeleton(body, steps_alone)])
+            return When(TRUE, [Assign(count, extent), *skeleton(body)])
         case While(head=head, condition=condition, body=body):
-            return While(skeleton(head, steps_alone), condition, skeleton(body, steps_alone))
+            return While(skeleton(head), condition, skeleton(body))
         case When(then=then, other=other):
-            return When(TRUE, skeleton(then, steps_alone), skeleton(other, steps_alone))
+            return When(TRUE, skeleton(then), skeleton(other))
         case Call(kernel=kernel, numbers=numbers):
             return Call(kernel, [], numbers)
         case RunOp() | Assign(var=Var(once=True, dtype=np.dtypes.Int64DType())):
@@ -117,17 +102,13 @@ class _Work(Struct):
     """
 
     most: int
-    inside: bool
     known: dict[Expr, int]
-    in_steps: bool = False
     is_bound: bool = False
 
     def of(self, statements: Sequence[Statement]) -> int:
         total = 0
         for statement in statements:
             match statement:
-                case For(parallel=True) | Call() | RunOp() if self.in_steps:
-                    total += 1
                 case Spread(count=count, extent=extent, body=body):
                     self.known[count] = self.extent(extent)
                     total += self.of(body)
@@ -140,11 +121,11 @@ class _Work(Struct):
                     total += self.trips(condition) * (1 + self.of(head) + self.of(body))
                 case When(then=then, other=other):
                     total += 1 + max(self.of(then), self.of(other))
-                case Call(kernel=kernel, numbers=numbers) if self.inside:
+                case Call(kernel=kernel, numbers=numbers):
                     values = [n if isinstance(n, int) else self.number(n) for n in numbers]
                     kernels: dict[str, Kernel] = import_whole("whorl.kernels.table").KERNELS
                     total += kernels[kernel].meaning.work([TYPICAL if n is None else n for n in values])
-                case RunOp() if self.inside:
+                case RunOp():
                     total += OP_WORK
                 case Assign(var=var, value=value) if var.once and (number := self.assigned(value)) is not None:
                     self.known[var] = number
@@ -174,12 +155,12 @@ class _Work(Struct):
 
     def assigned(self, value: Expr) -> int | None:
         """What a variable is; the rest of a loop that is cut into blocks is what its estimated length leaves."""
-        is_rest = self.inside and isinstance(value, Apply) and value.op == "min"
+        is_rest = isinstance(value, Apply) and value.op == "min"
         return self.estimate(value) if is_rest else self.number(value)
 
     def extent(self, extent: Expr) -> int:
         number = self.number(extent)
-        return max(0, self.estimate(extent) if self.inside else 1) if number is None else max(0, number)
+        return max(0, self.estimate(extent) if number is None else number)
 
     def estimate(self, expr: Expr) -> int:
         """What an expression is where all that only the run knows is `most`."""

@@ -11,7 +11,7 @@ from runtime.native_sessions import ALONE, DOUBLED, launches, session, subgraph
 
 import whorl
 from whorl.runtime.compiled.launch import Launch
-from whorl.runtime.compiled.partition import MOST_LIMITS
+from whorl.runtime.compiled.subgraph_programs import MOST_LIMITS
 
 NESTED = model("""main (int64 outer, int64 inner, float x) => (float y, int64 done) {
     zero = Constant<value = int64 {0}>()
@@ -110,7 +110,7 @@ def test_runs_with_a_limit_have_programs_of_their_own() -> None:
     made.run(None, feeds)
     assert not subgraph(made).parts
     assert launches(made) == 1
-    assert [*subgraph(made).limited] == [9, 4]
+    assert [*subgraph(made).programs.limited] == [9, 4]
     programs = [program for cache in subgraph(made).caches for program in cache.programs.values()]
     assert len([program for program in programs if isinstance(program, Launch)]) == 3
 
@@ -120,11 +120,11 @@ def test_programs_serve_few_limits() -> None:
     for most in range(5, 5 + 2 * MOST_LIMITS):
         options.max_iterations = most
         made.run(None, {"n": np.array(5), "x": np.ones(3, np.float32)}, options)
-    assert [*subgraph(made).limited] == [*range(5 + MOST_LIMITS, 5 + 2 * MOST_LIMITS)]
+    assert [*subgraph(made).programs.limited] == [*range(5 + MOST_LIMITS, 5 + 2 * MOST_LIMITS)]
 
 
 def test_programs_without_loops_know_no_limit() -> None:
     made = session(model("main (float[n] x) => (float[n] y) { t = Sin(x) z = Cos(t) y = Add(z, x) }"), max_iterations=3)
     made.run(None, {"x": np.ones(3, np.float32)})
-    assert not subgraph(made).limited
+    assert not subgraph(made).programs.limited
     assert launches(made) == 1

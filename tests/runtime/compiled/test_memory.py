@@ -1,4 +1,4 @@
-"""Memory of carried values: growable buffers keep their contents, double buffers are told apart by address."""
+"""Memory of programs: growable buffers keep their contents, sequences lie as rows."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from whorl.ir.dtypes import FLOAT32
 from whorl.ir.types import TensorType
 from whorl.runtime.buffer_pool import is_recycled
 from whorl.runtime.compiled.memory import (
-    DoubleBuffer,
-    GrowableDoubleBuffer,
     GrowableMemory,
     address,
     array_at,
@@ -71,19 +69,6 @@ def test_buffer_that_cannot_grow_is_address_zero() -> None:
     old = buffers.allocate(8)
     assert buffers.grow(old, 1 << 62) == 0
     assert list(buffers.arrays) == [old]
-
-
-def test_double_buffer_begins_with_the_value() -> None:
-    pair, cells = DoubleBuffer(X), np.zeros(1, np.int64)
-    np.testing.assert_array_equal(pair.current(pair.addresses[0], cells), X)
-    assert pair.current(pair.addresses[1], cells) is pair.arrays[1]
-
-
-def test_growable_value_has_the_lengths_in_its_cells() -> None:
-    pair = GrowableDoubleBuffer(X, GrowableMemory(), 2 * X.nbytes, (0,), 1)
-    assert pair.current(pair.addresses[0], np.array([9, 2])).tolist() == X.tolist()
-    assert pair.current(pair.addresses[0], np.array([9, 1])).tolist() == X[:1].tolist()
-    assert pair.current(0, np.array([9, 0])).shape == (0, 3)
 
 
 def test_sequences_have_a_signature_where_their_tensors_are_equal() -> None:

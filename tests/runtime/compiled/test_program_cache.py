@@ -9,7 +9,6 @@ from onnx_text import model
 from runtime.native_sessions import F32, SUM, both, launches, session, subgraph
 
 import whorl
-from whorl.runtime.compiled import launch
 from whorl.runtime.compiled.program_cache import MOST_BOUND, MOST_PROGRAMS
 from whorl.runtime.compiled.refusals import Refusal
 
@@ -136,17 +135,6 @@ def test_loop_over_a_length_of_an_input_is_part_of_the_one_program():
         np.testing.assert_allclose(everything, np.cumsum(x, 1).transpose(1, 0, 2), rtol=1e-5, atol=1e-6)
         np.testing.assert_array_equal(h, everything[-1])
     assert launches(made) == 1
-
-
-def test_loop_that_may_take_long_for_these_lengths_runs_on_its_own(monkeypatch):
-    monkeypatch.setattr(launch, "MOST_STEPS", 1 << 8)
-    made = session(STEPS)
-    for steps in (2, 500, 3):
-        x = np.ones((2, steps, 4), F32)
-        h, _ = made.run(None, {"x": x, "h0": np.zeros((2, 4), F32)})
-        assert h.tolist() == [[steps] * 4] * 2
-    assert launches(made) == 1
-    assert [bound.is_long for bound in subgraph(made).cache.recent.values() if isinstance(bound, Refusal)] == [True]
 
 
 POOLED = model("""main (float[n, 2, 8] x) => (float[n, 2, 8] y, int64[n, 2, 8] i) {

@@ -61,6 +61,15 @@ class Iteration:
             values.append(detach(element))
         self.index += 1
 
+    def accepts(self, rows: Sequence[np.ndarray]) -> bool:
+        """Whether it may collect elements of the shapes of these rows."""
+        try:
+            for k, (x, how) in enumerate(zip(rows, self.op.collected, strict=True)):
+                _check_part(k, x[0, ...], how)
+        except RunError:
+            return False
+        return True
+
     @property
     def is_over(self) -> bool:
         return not self.go_on or (self.bound is not None and self.index >= self.bound)

@@ -18,8 +18,8 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear, Unknown
 from whorl.ir.types import AnyShape, Known, TensorType
 
-LEAST = 2
-"""The least length that has a name of its own."""
+LEAST, NEVER = 2, 1 << 63
+"""The least length that has a name of its own; one beyond all lengths, from which on none has."""
 Shape = tuple[int, ...]
 MOST_BOUND = 256
 """Signatures for which a bound program is remembered."""
@@ -132,9 +132,12 @@ class Binder:
             [dims.name(f"d{n}.{axis}") for axis in range(_rank(type))] for n, type in enumerate(types)
         ]
 
-    def bind(self, arrays: Sequence[np.ndarray], least: int = 0) -> Binding:
-        """What these inputs have in common with others of other lengths, names that the model gives being `least`."""
-        template = self.template if least == 0 else None
+    def bind(self, arrays: Sequence[np.ndarray], least: int = 0, own: int = LEAST) -> Binding:
+        """What these inputs have in common with others of other lengths, names that the model gives being `least`.
+
+        Lengths for which the model has no name have names of their own from `own` on.
+        """
+        template = self.template if least == 0 and own == LEAST else None
         known = None if template is None else template.bind([x.shape for x in arrays])
         if known is not None:
             return known
@@ -143,7 +146,7 @@ class Binder:
         for name in contradicted:
             del lengths[name]
         named = dict(lengths)
-        shapes = tuple(self._shape(n, x.shape, named, lengths, least) for n, x in enumerate(arrays))
+        shapes = tuple(self._shape(n, x.shape, named, lengths, (least, own)) for n, x in enumerate(arrays))
         read = {name for shape in shapes for dim in shape for name in dims.names_in(dim)}
         binding = Binding(shapes, {name: length for name, length in lengths.items() if name in read})
         if least == 0 and not contradicted and not binding.is_unusual and self._follows_types(shapes):
@@ -172,10 +175,10 @@ class Binder:
         return contradicted
 
     def _shape(
-        self, number: int, shape: Shape, named: Mapping[str, int], lengths: dict[str, int], least: int
+        self, number: int, shape: Shape, named: Mapping[str, int], lengths: dict[str, int], leasts: tuple[int, int]
     ) -> tuple[Dim, ...]:
         """The shape of an input over names; a new name is added to `lengths`."""
-        declared = self.types[number].shape
+        declared, (least, first) = self.types[number].shape, leasts
         if isinstance(declared, AnyShape) or len(declared) != len(shape):
             declared = (UNKNOWN,) * len(shape)
         own = self.own[number]
@@ -189,7 +192,7 @@ class Binder:
             is_bound = bool(names) and all(named.get(name, -1) >= least for name in names)
             if is_bound and dims.evaluate(dim, named) == length:
                 result.append(dim)
-            elif length < LEAST:
+            elif length < first:
                 result.append(length)
             else:
                 result.append(own[axis])

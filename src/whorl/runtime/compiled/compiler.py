@@ -8,7 +8,7 @@ from whorl.codegen.target import is_available
 from whorl.ir.graph import Node
 from whorl.runtime.backends import Mode
 from whorl.runtime.compiled.fast_path import FastPath
-from whorl.runtime.compiled.loop_programs import LoopPrograms
+from whorl.runtime.compiled.loop_slices import LoopSlices
 from whorl.runtime.compiled.partition import only_subgraph, partition_by_ops
 from whorl.runtime.interpreter.accelerator import Accelerator, LoopRunner, Part
 from whorl.runtime.interpreter.plan import Plan
@@ -28,7 +28,7 @@ class Compiler(Accelerator):
 
     def loop_runner(self, loop: Node) -> LoopRunner | None:
         after = self.mode.loops_after
-        return None if after is None else LoopPrograms(loop, after, self.mode.waits)
+        return None if after is None or not is_available() else LoopSlices(loop, after, self.mode.waits)
 
     def watch(self, fast_path: FastPath, plan: Plan, outputs: Sequence[str]) -> None:
         """Let a fast path learn from the runs of a plan, which has outputs of these names."""

@@ -13,8 +13,7 @@ from whorl.kernel.program import Program
 from whorl.lowering.native_types import NATIVE
 from whorl.lowering.strings import can_number_strings
 from whorl.runtime.compiled.launch import Launch
-from whorl.runtime.compiled.loop import CompiledLoop
-from whorl.runtime.compiled.loop_programs import LoopPrograms
+from whorl.runtime.compiled.loop_slices import LoopSlices
 from whorl.runtime.compiled.partition import CompiledSubgraph
 from whorl.runtime.compiled.program_cache import has_native_form
 from whorl.runtime.compiled.refusals import Refusal
@@ -97,11 +96,10 @@ def _of_step(step: Step, reasons: dict[Node, Refusal]) -> Verdict:
 def _of_kernel(kernel: object, node: Node, refusal: Refusal) -> Verdict:
     count = _count([node])
     match kernel:
-        case LoopKernel(runner=LoopPrograms(programs=programs), plan=plan):
-            attempts = programs.all
-            compiled = next((a for a in attempts if isinstance(a, CompiledLoop)), None)
-            if compiled is not None:
-                return Verdict(node.title, count, NATIVELY, "", _calls(compiled.program.program))
+        case LoopKernel(runner=LoopSlices(attempts=attempts), plan=plan):
+            launch = next((a for a in attempts if isinstance(a, Launch)), None)
+            if launch is not None:
+                return Verdict(node.title, count, NATIVELY, "", _calls(launch.graph.program))
             refused = next((a for a in attempts if isinstance(a, Refusal)), None)
             if refused is None:
                 return Verdict(node.title, count, UNKNOWN)

@@ -141,7 +141,7 @@ class FastPath:
         if not tensors.is_ragged:
             return subgraph.cache
         ranks = tensors.ranks
-        return subgraph.ragged_cache([ranks[slot - 1] for slot in subgraph.inputs if slot - 1 in ranks])
+        return subgraph.programs.ragged_cache([ranks[slot - 1] for slot in subgraph.inputs if slot - 1 in ranks])
 
     def _tensors(self, arguments: Sequence[object]) -> Tensors | None:
         """Arguments as arrays; None where one is something else."""
@@ -181,8 +181,7 @@ class FastPath:
         inputs = tuple((name, dtype) for name, dtype in self.expected if dtype is not None)
         arguments = tuple(slot - 1 for slot in subgraph.inputs)
         types, specialised = tuple(cache.binder.types), tuple(cache.specialised)
-        has_loop = cache.loop is not None
-        return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised, has_loop)
+        return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised)
 
     def _prepared_launch(self, arrays: Sequence[np.ndarray]) -> Entry | None:
         """What is prepared for feeds of a signature that is new here."""

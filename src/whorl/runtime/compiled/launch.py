@@ -7,6 +7,7 @@ import math
 import struct
 from collections.abc import Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,13 +16,13 @@ from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
 from whorl.ir.dims import evaluate
 from whorl.ir.forking import import_whole
-from whorl.ir.native.expressions import Buffer, Expr
+from whorl.ir.native.expressions import Buffer
 from whorl.ir.types import lengths_of
 from whorl.kernels.aligned import aligned_empty
 from whorl.llvm.fuel import FUEL
 from whorl.lowering import graph_program
 from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
-from whorl.lowering.work import Ceiling, steps_of, work_of
+from whorl.lowering.work import Ceiling, work_of
 from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
 from whorl.runtime.compiled.lists import label_rows, split_elements, split_rows
@@ -42,10 +43,9 @@ CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
 """Outermost statements of a program whose work is looked at for each binding; operations that one inside may have."""
-LIKELY_TRIPS, MOST_STEPS = 1 << 6, 1 << 24
-"""Iterations that a loop is taken to have where only the run knows, and the steps of all loops beyond which they run on
-their own, compiled for the very lengths: where something fails in a program, all of it runs again."""
 _CELL = ctypes.sizeof(ctypes.c_int64)
+NOWHERE: Mapping[int, np.ndarray] = MappingProxyType({})
+"""No memory for outputs but that of their own."""
 
 
 class Launch:
@@ -74,7 +74,6 @@ class Launch:
         self.needs_help = self.has_calls or self.asks or bool(program.growing)
         self.spare: list[RunMemory] = []
         self.is_short = Ceiling(FUEL // MOST_OPERATIONS - 1, partial(work_of, program, FUEL))
-        self.ends_soon = Ceiling(MOST_STEPS, partial(steps_of, program, LIKELY_TRIPS))
         self.table: StringTable | None = None
         if graph.strings is not None:
             self.table = import_whole("whorl.runtime.compiled.strings").StringTable(graph.strings)
@@ -121,18 +120,21 @@ class BoundLaunch:
         body = self.graph.program.body
         return len(body) <= FEW_STATEMENTS and self.launch.is_short.covers(self.scalars)
 
-    def run(self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED) -> list[Any] | None:
+    def run(
+        self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED, into: Mapping[int, np.ndarray] = NOWHERE
+    ) -> list[Any] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
 
-        A sequence among the inputs is an array of its rows, one among the outputs a list.
+        A sequence among the inputs is an array of its rows, one among the outputs a list. `into` is memory for outputs,
+        by number, where their shapes are known before the run and theirs.
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
         if self.is_plain:
-            return self._run(arrays, budget)
+            return self._run(arrays, budget, into)
         table = self.launch.table
         encoded = (arrays, ()) if table is None else table.encode(arrays)
-        results = None if encoded is None else self._run(encoded[0], budget)
+        results = None if encoded is None else self._run(encoded[0], budget, NOWHERE)
         if results is None or encoded is None:
             return None
         if table is not None:
@@ -149,13 +151,17 @@ class BoundLaunch:
             results[n] = label_rows(keys, results[n])
         return results
 
-    def _run(self, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:
+    def _run(self, arrays: Sequence[np.ndarray], budget: Budget, into: Mapping[int, np.ndarray]) -> list[Any] | None:
         launch = self.launch
         try:
             memory = self._borrow()
             results: list[Any] = [allocate() for allocate in self.allocators]
         except (MemoryError, IndexError, ValueError):
             return None
+        if into and not self.graph.grown:
+            for n, array in into.items():
+                if (array.shape, array.dtype) == (results[n].shape, results[n].dtype):
+                    results[n] = array
         poison(memory.arena)
         key = id if launch.takes_arrays else address
         launch.pack_inputs(memory.block, launch.inputs_offset, *map(key, arrays))
@@ -211,20 +217,10 @@ class BoundLaunch:
         return status, results
 
     @property
-    def may_take_long(self) -> bool:
-        """Whether its loops may take so long for these lengths that they are to run on their own."""
-        return not self.launch.ends_soon.covers(self.scalars)
-
-    @property
     def bytes(self) -> int:
         """Memory that a run takes besides its inputs."""
         outputs = self.launch.outputs
         return self.size + sum(dtype.itemsize * math.prod(self.numbers[shape]) for shape, dtype in outputs)
-
-
-def may_take_long(graph: GraphProgram, scalars: Mapping[Expr, int]) -> bool:
-    """Whether the loops of a program may take so long that they are to run on their own."""
-    return steps_of(graph.program, LIKELY_TRIPS, scalars) > MOST_STEPS
 
 
 class RunMemory:

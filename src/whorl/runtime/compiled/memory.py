@@ -1,4 +1,4 @@
-"""The memory of carried values: two arrays that are swapped, or growable buffers."""
+"""The memory of programs while they run: growable buffers, sequences as rows, arrays at addresses."""
 
 from __future__ import annotations
 
@@ -18,12 +18,10 @@ from whorl.ir.dims import Dim
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import AnyShape, TensorType, lengths_of
 from whorl.kernels.aligned import aligned_empty
-from whorl.runtime.buffer_pool import adopt, empty
+from whorl.runtime.buffer_pool import adopt
 from whorl.runtime.compiled.mapping import bytes_of, map_memory, resize
 from whorl.runtime.values import is_array, is_sequence
 
-WASTE = 1 << 20
-"""Bytes that a value may leave unused behind it before it is copied to memory of its own."""
 BYTES = np.dtype(np.uint8)
 _OFFSET = address_offset()
 _DTYPE, _SHAPE, _NDIM, _SIZE = map(attrgetter, ("dtype", "shape", "ndim", "size"))
@@ -108,47 +106,6 @@ class GrowableMemory:
         array = self.arrays[start]
         self.free(start)
         return adopt(array, shape, dtype)
-
-
-class DoubleBuffer:
-    """Two arrays for a carried value of fixed shape: the current value, and the one that an iteration computes.
-
-    A program swaps their addresses, so only the address in its cells tells which of them is current.
-    """
-
-    capacities: tuple[int, ...] = ()
-
-    def __init__(self, value: np.ndarray) -> None:
-        self.arrays = empty(value.shape, value.dtype), empty(value.shape, value.dtype)
-        self.arrays[0][...] = value
-        self.addresses = tuple(map(address, self.arrays))
-
-    def current(self, start: int, cells: np.ndarray) -> np.ndarray:
-        """The array at an address."""
-        return self.arrays[self.addresses.index(start)]
-
-
-class GrowableDoubleBuffer:
-    """Two growable buffers for a carried value whose lengths along `axes` change: those are in cells from `cell`."""
-
-    def __init__(self, value: np.ndarray, buffers: GrowableMemory, size: int, axes: tuple[int, ...], cell: int) -> None:
-        self.buffers, self.axes, self.cell = buffers, axes, cell
-        self.shape, self.dtype = value.shape, value.dtype
-        first = buffers.allocate(size)
-        buffers.arrays[first][: value.nbytes] = np.ascontiguousarray(value).reshape(-1).view(BYTES)
-        self.addresses, self.capacities = (first, 0), (size, 0)
-
-    def current(self, start: int, cells: np.ndarray) -> np.ndarray:
-        """The value at an address."""
-        shape = list(self.shape)
-        for n, axis in enumerate(self.axes):
-            shape[axis] = int(cells[self.cell + n])
-        size = math.prod(shape) * self.dtype.itemsize
-        if not size:
-            return np.empty(shape, self.dtype)
-        buffer = self.buffers.arrays[start]
-        value = buffer[:size].view(self.dtype).reshape(shape)
-        return value.copy() if len(buffer) - size > WASTE and len(buffer) > 2 * size else value
 
 
 class SequenceSignature(NamedTuple):

@@ -23,15 +23,13 @@ from whorl.ir.graph import Node, Value
 from whorl.runtime.compiled.cores import cores_of
 from whorl.runtime.compiled.launch import BoundLaunch
 from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
-from whorl.runtime.compiled.ragged_inputs import RaggedInputs
 from whorl.runtime.compiled.refusals import Refusal
+from whorl.runtime.compiled.subgraph_programs import SubgraphPrograms
 from whorl.runtime.interpreter.accelerator import Part
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Interpreted, Run, Step, locate_error
 from whorl.runtime.trace import MAIN, now
 
-MOST_LIMITS = 4
-"""Limits on iterations for which a subgraph keeps programs of their own."""
 MOST_FAILURES = 2
 """Runs in which a subgraph with loops may fail before its loops run on their own: they may be too long for it."""
 
@@ -77,13 +75,13 @@ class CompiledSubgraph:
         self.inputs = [slot for slot in read if slot not in constants]
         self.outputs = sorted(made - ended)
         self.frees = tuple(ended.intersection(self.inputs))
-        self._nodes = [step.node for step in steps]
-        self._values = [values[slot] for slot in self.inputs]
-        self._results = [values[slot] for slot in self.outputs]
-        self._constant_nodes = [constants[slot] for slot in read if slot in constants]
-        self.cache = self._make_cache()
-        self.limited: dict[int, ProgramCache] = {}
-        self.ragged: dict[int | None, RaggedInputs] = {}
+        self.programs = SubgraphPrograms(
+            [step.node for step in steps],
+            [values[slot] for slot in self.inputs],
+            [values[slot] for slot in self.outputs],
+            [constants[slot] for slot in read if slot in constants],
+        )
+        self.cache = self.programs.cache
         self.title = self.cache.title
         self.parts: list[Part] = []
         self.is_whole = False
@@ -95,69 +93,27 @@ class CompiledSubgraph:
         if not self.parts:
             if self.cache.loop is not None and run.budget.reports_iterations:
                 return _run_parts(run, slots, self._without_loops)
-            done = self._run_compiled(run, slots)
-            if done is None:
-                return _run_parts(run, slots, self._without_loops)
-            if done:
+            if self._run_compiled(run, slots):
                 return None
         return _run_parts(run, slots, self.parts or [self._interpreted])
-
-    def _make_cache(
-        self, most_iterations: int | None = None, first: Sequence[Node] = (), inputs: Sequence[Value] | None = None
-    ) -> ProgramCache:
-        """A cache for runs that may do so many iterations, of `first` and then the subgraph, for other `inputs`."""
-        nodes, values = [*first, *self._nodes], self._values if inputs is None else inputs
-        return ProgramCache(nodes, values, self._results, self._constant_nodes, most_iterations)
 
     @property
     def caches(self) -> list[ProgramCache]:
         """The programs of runs without and with a limit on iterations, those of lists that are no rows too."""
-        ragged = [cache for inputs in self.ragged.values() for cache in inputs.caches.values()]
-        return [self.cache, *self.limited.values(), *ragged]
-
-    def find_ragged(
-        self, values: Sequence[object], most_iterations: int | None = None
-    ) -> tuple[ProgramCache, list[np.ndarray]] | None:
-        """The programs for inputs some of which are lists of tensors that differ in shape, and the inputs' arrays."""
-        if not self.cache.sequences:
-            return None
-        ragged = self.ragged.get(most_iterations)
-        if ragged is None:
-            ragged = RaggedInputs(self._values, functools.partial(self._make_cache, most_iterations))
-            self.ragged = {**dict([*self.ragged.items()][1 - MOST_LIMITS :]), most_iterations: ragged}
-        return ragged.find(values)
-
-    def ragged_cache(self, ranks: Sequence[int]) -> ProgramCache | None:
-        """The programs of runs without limits for lists whose tensors have these ranks, if there were such runs."""
-        ragged = self.ragged.get(None)
-        return None if ragged is None else ragged.caches.get(tuple(ranks))
-
-    def _cache_for(self, most_iterations: int | None) -> ProgramCache:
-        """The programs of runs that may do so many iterations of each loop."""
-        if most_iterations is None or self.cache.loop is None:
-            return self.cache
-        cache = self.limited.get(most_iterations)
-        if cache is None:
-            cache = self._make_cache(most_iterations)
-            self.limited = {**dict([*self.limited.items()][1 - MOST_LIMITS :]), most_iterations: cache}
-        return cache
+        return self.programs.caches
 
     @functools.cached_property
     def _without_loops(self) -> list[Part]:
         """The steps with loops left out of subgraphs, so that their iterations are counted."""
         return partition(self.steps, self.constants, self.waits, lambda step: not has_loop(step.node))
 
-    def _run_compiled(self, run: Run, slots: list[object]) -> bool | None:
-        """Run machine code; False where there is none for these inputs, or where it failed; None where loops may take
-        long for these inputs, and are to run on their own."""
-        most, values = run.budget.limits.max_iterations, [slots[slot] for slot in self.inputs]
-        cache = self._cache_for(most)
-        arrays = cache.require_arrays(values)
-        if arrays is None:
-            ragged = self.find_ragged(values, most)
-            if ragged is None:
-                return False
-            cache, arrays = ragged
+    def _run_compiled(self, run: Run, slots: list[object]) -> bool:
+        """Run machine code; False where there is none for these inputs, or where it failed."""
+        values = [slots[slot] for slot in self.inputs]
+        chosen = self.programs.choose(values, run.budget.limits.max_iterations)
+        if chosen is None:
+            return False
+        cache, arrays = chosen
         trace, known = run.budget.trace, len(cache.programs)
         start = now() if trace is not None else 0.0
         is_alone = self.is_whole and not run.frames
@@ -167,11 +123,8 @@ class CompiledSubgraph:
             raise locate_error(error, self.steps[0].node, run) from None
         if trace is not None and len(cache.programs) > known:
             trace.add_compilation(self.title, start, program.reason if isinstance(program, Refusal) else None)
-        if isinstance(program, Refusal):
-            if program.is_long:
-                return None
-            if cache in (self.cache, *self.limited.values()):
-                self._split(program)
+        if isinstance(program, Refusal) and cache in (self.cache, *self.programs.limited.values()):
+            self._split(program)
         if not isinstance(program, BoundLaunch):
             return False
         if self._launch(program, arrays, run, slots):

@@ -58,7 +58,6 @@ class Description(Struct, frozen=True):
     types: tuple[TensorType, ...]
     order: tuple[int, ...]
     specialised: tuple[int, ...]
-    has_loop: bool
 
 
 class StoredProgram(Struct, frozen=True):
@@ -98,7 +97,7 @@ class PreparedSession:
             binding = self.binder.bind(inputs, least)
             launch = self._variant(binding.pattern(inputs, known.specialised), binding)
             if launch is not None and (not binding.is_unusual or launch.suits(binding.lengths)):
-                return _bind(launch, binding, known.has_loop)
+                return _bind(launch, binding)
             if not binding.is_unusual:
                 break
         return None
@@ -175,12 +174,11 @@ def _program_key(key: str, pattern: Pattern) -> str:
     return cache.key_of(key, Encoder(_CLASSES).encode(pattern).hex())
 
 
-def _bind(launch: Launch, binding: Binding, has_loop: bool) -> BoundLaunch | None:
+def _bind(launch: Launch, binding: Binding) -> BoundLaunch | None:
     try:
-        bound = launch.bind(binding.lengths)
+        return launch.bind(binding.lengths)
     except (ValueError, OverflowError):
         return None
-    return None if has_loop and bound.may_take_long else bound
 
 
 # ---- bytes -----------------------------------------------------------------------------------------------------
@@ -230,7 +228,7 @@ def _program_parts(launch: Launch) -> list[bytes | memoryview]:
     if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in graph.arrays) > LARGEST:
         return []
     program = graph.program
-    body = skeleton(program.body, len(program.body) > FEW_STATEMENTS)
+    body = skeleton(program.body if len(program.body) <= FEW_STATEMENTS else [Fail()] * len(program.body))
     bare = replace(graph, constants=(), program=Program(program.scalars, program.buffers, program.scratch, body))
     layouts, size = list[tuple[np.dtype, tuple[int, ...], int]](), 0
     for array in graph.arrays:

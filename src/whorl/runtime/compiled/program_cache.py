@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -36,6 +36,7 @@ from whorl.runtime.compiled.binding import (
     LEAST,
     MOST_BOUND,
     MOST_SPECIALISED,
+    NEVER,
     Binder,
     Binding,
     Pattern,
@@ -47,7 +48,7 @@ from whorl.runtime.compiled.binding import (
     variants,
 )
 from whorl.runtime.compiled.compile_graph import compile_graph
-from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch, may_take_long
+from whorl.runtime.compiled.launch import CONTIGUOUS, NOWHERE, BoundLaunch, Launch
 from whorl.runtime.compiled.memory import stack_sequence, state_signature
 from whorl.runtime.compiled.refusals import Refusal, refusal_of
 from whorl.runtime.limits import Budget
@@ -61,6 +62,8 @@ MOST_STATEMENTS = 128
 function than for several short ones, and a run compiles no more programs than its credit allows."""
 MOST_PROGRAMS = 64
 """Programs of a subgraph that are kept; the one that was not used for the longest time goes first."""
+MOST_ATTEMPTS = 8
+"""Programs, or refusals of them, of a loop that runs on its own after which it is lowered for no lengths of its own."""
 MOST_VALUES = 1024
 """Inputs and outputs of a node in a subgraph: memory is planned by looking at all pairs."""
 HOT = 4096
@@ -106,8 +109,9 @@ def has_loop(node: Node) -> bool:
 class ProgramCache:
     """One `Launch` or `Refusal` for each signature of a subgraph: `steps` consecutive nodes, `size` with those inside.
 
-    Its programs fail where a loop wants more than `most_iterations`. Threads may ask at once: `pending` are the
-    signatures that one of them compiles, while the others interpret.
+    Its programs fail where a loop wants more than `most_iterations`. Some iterations of a loop that runs on its own are
+    always worth it; inputs that are `varying` from slice to slice are those of such a loop alone. Threads may ask at
+    once: `pending` are the signatures that one of them compiles, while the others interpret.
     """
 
     def __init__(
@@ -117,8 +121,10 @@ class ProgramCache:
         results: Sequence[Value],
         constants: Sequence[Node],
         most_iterations: int | None = None,
+        varying: Collection[Value] = (),
     ) -> None:
-        self.most_iterations = most_iterations
+        self.most_iterations, self.is_slice = most_iterations, bool(varying)
+        self.varying = [n for n, v in enumerate(inputs) if v in varying]
         self.steps, self.constants = len(nodes), len(constants)
         inner = [node for each in nodes for region in each.regions for node in walk(region)]
         self.size = len(nodes) + len(inner)
@@ -172,13 +178,15 @@ class ProgramCache:
         self, arrays: Sequence[np.ndarray], choose: Callable[[Binding], Launch | Refusal | None]
     ) -> BoundLaunch | Refusal | None:
         """What is chosen for the first binding of these inputs that it is of use for; None where nothing is."""
+        bound = None
         for binding in self._bindings(arrays):
             program = choose(binding)
             if program is None:
                 return None
-            if not binding.is_unusual or (isinstance(program, Launch) and program.suits(binding.lengths)):
-                return self._bind(program, binding)
-        raise AssertionError("the last binding has no names that are 0 or 1")
+            bound = self._bind(program, binding)
+            if isinstance(program, Launch) and (not binding.is_unusual or program.suits(binding.lengths)):
+                break
+        return bound
 
     def _program(
         self,
@@ -197,7 +205,7 @@ class ProgramCache:
         if self.is_late or not self._is_due(pattern, in_loop):
             return None
         decides = not is_last_variant(pattern)
-        dtypes, integers = [x.dtype for x in arrays], _small_integers(arrays)
+        dtypes, integers = [x.dtype for x in arrays], _small_integers(arrays, self.varying)
         request = Request(dtypes, binding, integers, is_alone, _is_large(arrays), decides)
         compile_it = partial(self._compile, pattern, request)
         if not waits:
@@ -217,18 +225,22 @@ class ProgramCache:
         raise AssertionError("the last variant decides nothing")
 
     def _bindings(self, arrays: Sequence[np.ndarray]) -> Iterator[Binding]:
-        """What these inputs are bound to: names, then 0 and 1 themselves where the program with names is no use."""
+        """What these inputs are bound to: names, then 0 and 1 themselves where the program with names is no use.
+
+        Last, for a loop that runs on its own, lengths themselves that have no name in the model: they may be equal.
+        """
         binding = self.binder.bind(arrays)
         yield binding
         if binding.is_unusual:
             yield self.binder.bind(arrays, LEAST)
+        own = self.binder.bind(arrays, LEAST, NEVER) if self.is_slice else None
+        if own is not None and (len(self.programs) < MOST_ATTEMPTS or self._variant(own, arrays)[1] is not None):
+            yield own
 
     def _bind(self, program: Launch | Refusal, binding: Binding) -> BoundLaunch | Refusal:
         """The program bound to the lengths of these inputs."""
         try:
             bound = program if isinstance(program, Refusal) else program.bind(binding.lengths)
-            if self.loop is not None and isinstance(bound, BoundLaunch) and bound.may_take_long:
-                bound = Refusal("its loops may take long, and run on their own", is_long=True)
         except (ValueError, OverflowError) as error:
             bound = Refusal(str(error))
         return bound
@@ -267,11 +279,17 @@ class ProgramCache:
             return value
         return stack_sequence([x for x in value if is_array(x)], type)
 
-    def run(self, launch: BoundLaunch, arrays: Sequence[np.ndarray], budget: Budget) -> list[Any] | None:
-        """The outputs of a program; None if it failed."""
+    def run(
+        self,
+        launch: BoundLaunch,
+        arrays: Sequence[np.ndarray],
+        budget: Budget,
+        into: Mapping[int, np.ndarray] = NOWHERE,
+    ) -> list[Any] | None:
+        """The outputs of a program, as `BoundLaunch.run` gives them; None if it failed."""
         inputs = [arrays[n] for n in launch.graph.inputs]
         ready = [x if x.flags.num & CONTIGUOUS == CONTIGUOUS else np.array(x, order="C") for x in inputs]
-        return launch.run(ready, budget)
+        return launch.run(ready, budget, into)
 
     def _is_due(self, pattern: Pattern, in_loop: bool) -> bool:
         """Whether to compile for a pattern now; it is then marked as under way."""
@@ -282,7 +300,8 @@ class ProgramCache:
                 self.requests.clear()
             self.requests[pattern] = count = self.requests.get(pattern, 0) + 1
             varies = bool(self.specialised) and self.loop is not None
-            if count * self.size < HOT if in_loop else varies and count < REPEATED:
+            is_hot = self.is_slice or not in_loop or count * self.size >= HOT
+            if not is_hot or (varies and not in_loop and count < REPEATED):
                 return False
             self.pending.add(pattern)
             return True
@@ -331,14 +350,13 @@ class ProgramCache:
 
     @collector_paused()
     def _attempt(self, request: Request, specialised: tuple[int, ...]) -> Launch | Refusal:
-        if not (request.is_alone or request.is_large or self.is_heavy) and self.size <= FEW_NODES:
+        is_worth_it = self.is_slice or request.is_alone or request.is_large or self.is_heavy
+        if not is_worth_it and self.size <= FEW_NODES:
             return Refusal("it is too little to be worth it")
         try:
             graph = self._lower(request, specialised)
             if len(graph.program.calls) >= self.size:
                 return Refusal("no node has a native form")
-            if self.loop is not None and not graph.names and may_take_long(graph, {}):
-                return Refusal("it may take long", self.loop)
             return compile_graph(graph, MOST_STATEMENTS if self.steps > 1 else None)
         except TooLong as error:
             return Refusal(str(error), None, min(self.steps, math.ceil(error.statements / MOST_STATEMENTS)))
@@ -379,9 +397,11 @@ def _is_large(arrays: Sequence[np.ndarray]) -> bool:
     return any(x.size > SMALL for x in arrays)
 
 
-def _small_integers(arrays: Sequence[np.ndarray]) -> dict[int, np.ndarray]:
+def _small_integers(arrays: Sequence[np.ndarray], varying: Collection[int]) -> dict[int, np.ndarray]:
     return {
-        n: x.copy() for n, x in enumerate(arrays) if x.dtype in INTEGERS and x.ndim <= 1 and x.size <= MOST_SPECIALISED
+        n: x.copy()
+        for n, x in enumerate(arrays)
+        if x.dtype in INTEGERS and x.ndim <= 1 and x.size <= MOST_SPECIALISED and n not in varying
     }
 
 

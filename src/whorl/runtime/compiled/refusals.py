@@ -15,7 +15,7 @@ from whorl.lowering.expressions import LoweringFault, Unsupported
 
 class Refusal(Struct, frozen=True):
     """The reason. `position`: the number of the node that has no native form, if it is one; `parts`: how many programs
-    it takes, where it is too long for one; `is_long`: its loops are to run on their own, for these inputs.
+    it takes, where it is too long for one.
 
     `traceback` is set where the reason is a fault of whorl's own.
     """
@@ -24,7 +24,6 @@ class Refusal(Struct, frozen=True):
     position: int | None = None
     parts: int = 1
     traceback: str = ""
-    is_long: bool = False
 
 
 def refusal_of(error: Exception, title: str, position: int | None = None) -> Refusal:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from typing import Any
 
 import numpy as np
@@ -11,11 +10,6 @@ from onnx_text import model
 from runtime.native_sessions import ALONE, session
 
 import whorl
-from whorl.ir.graph import Node
-from whorl.lowering.expressions import Unsupported
-from whorl.lowering.strings import has_strings
-from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.loop_strings import NumberedLoop
 
 COLLECTED = """main (int64 n, string[m] words, string last) => (string end, int64 changes, string[k] seen) {
     zero = Constant<value = int64 {0}>()
@@ -102,49 +96,3 @@ def test_what_is_no_string_is_moved_as_ever(limits: dict[str, Any]) -> None:
         except whorl.RunError as error:
             outcomes.append(str(error))
     assert outcomes[0] == outcomes[1]
-
-
-def loop(text: str) -> Node:
-    return next(node for node in whorl.load(model(text)).main.nodes if node.regions)
-
-
-def test_loop_without_strings_is_itself() -> None:
-    node = loop("""main (int64 n, float x) => (float y) {
-        y = Loop(n, "", x) <body = b (int64 i, bool go, float a) => (bool on, float b) { on = Identity(go) b = Neg(a) }>
-    }""")
-    numbered = NumberedLoop(node)
-    iteration = Iteration(node.op, [np.array(3), None, np.float32(1)], (0, 0))  # type: ignore[arg-type]
-    assert numbered.node is node
-    assert numbered.enter(iteration) == (iteration, {})
-    assert numbered.decode_rows([1], {}) == [1]
-
-
-def test_numbers_enter_and_strings_come_back() -> None:
-    node = loop(COLLECTED)
-    numbered = NumberedLoop(node)
-    assert not any(map(has_strings, (*numbered.node.inputs, *numbered.node.outputs)))
-    x, last, long = words(4), np.array("w4", object), "x" * 100
-    iteration = Iteration(node.op, [np.array(4), None, last, np.array(0), x], (0, 0))  # type: ignore[arg-type]
-    entered = numbered.enter(iteration)
-    assert entered is not None
-    inner, own = entered
-    assert [value.dtype.name for value in (*inner.state, *inner.captured)] == ["int64"] * 3
-    assert iteration.state[0] is last
-    before = copy.copy(inner.captured[0])
-    inner.index, inner.state = 2, [before[3, ...], np.array(1)]
-    inner.elements[0].append(before[1, ...])
-    numbered.leave(inner, iteration, own)
-    assert (iteration.index, iteration.state[0].item(), iteration.elements[0][0].item()) == (2, x[3], x[1])
-    assert numbered.enter(Iteration(node.op, [np.array(4), None, np.array(long, object), np.array(0), x], (0, 0)))  # type: ignore[arg-type]
-
-
-def test_body_that_reads_texts_is_refused() -> None:
-    with pytest.raises(Unsupported, match="StringConcat reads what strings say"):
-        NumberedLoop(
-            loop("""main (int64 n, string x) => (string y) {
-            y = Loop(n, "", x) <body = b (int64 i, bool go, string a) => (bool on, string b) {
-                on = Identity(go)
-                b = StringConcat(a, a)
-            }>
-        }""")
-        )
