@@ -127,6 +127,8 @@ def bound_of(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder) -> 
     number = _number(node.inputs[0], env)
     if not lengths and _ends_by_condition(node, number):
         return None
+    if not lengths and isinstance(length := op.length(node), Linear) and k.in_run(length) is not None:
+        return length
     if isinstance(number, int) and all(isinstance(n, int) for n in lengths):
         lengths = [max(0, number), *lengths]
     if len(lengths) > 1 and not all(isinstance(n, int) for n in lengths):
@@ -164,6 +166,11 @@ def _number(trip: Value | None, env: dict[Value, View]) -> int | None:
     return number if isinstance(number, int) else None
 
 
+def _is_known_as(length: Dim, trip: Value) -> bool:
+    """Whether a trip count is a length of the run."""
+    return trip.known is not None and trip.known.size == 1 and trip.known.flat[0] == length
+
+
 def limit_of(bound: int | Linear | None, trip: Value | None, env: dict[Value, View], k: KernelBuilder) -> Expr:
     """The most iterations, computed by the program; a loop without a trip count may have any number."""
     number = _number(trip, env)
@@ -172,7 +179,8 @@ def limit_of(bound: int | Linear | None, trip: Value | None, env: dict[Value, Vi
     if bound is None and number is not None:
         return k.const(number)
     counts = [] if bound is None else [k.length(bound)]
-    if trip is not None and not (number is not None and counts):
+    is_bound = bound is not None and (number is not None or (trip is not None and _is_known_as(bound, trip)))
+    if trip is not None and not is_bound:
         counts.append(k.cast(first_element(env[trip], k), INT64))
     if not counts:
         return k.const(ENDLESS)

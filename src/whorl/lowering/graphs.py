@@ -12,7 +12,7 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim
 from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value
-from whorl.ir.infer import Inference, names_in_type
+from whorl.ir.infer import Inference, names_of
 from whorl.ir.native.expressions import Buffer, Var
 from whorl.ir.native.view import View
 from whorl.ir.types import Fact, SequenceType, TensorType, lengths_of, tensor
@@ -228,7 +228,7 @@ def _view(buffer: Buffer, value: Value, k: KernelBuilder) -> View:
 
 def _named_lengths(region: Region, k: KernelBuilder) -> dict[str, Var]:
     """A variable for each length of an input that has a name, in the order of the inputs."""
-    lengths = ({*names_in_type(v.type), *dims.names_in(k.counts.get(v, 0))} for v in region.arguments)
+    lengths = ({*names_of((v,)), *dims.names_in(k.counts.get(v, 0))} for v in region.arguments)
     names = [name for each in lengths for name in sorted(each)]
     result = {name: k.variable(INT64, "n", once=False) for name in dict.fromkeys(names)}
     k.dims.update(result)

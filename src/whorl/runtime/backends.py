@@ -28,8 +28,6 @@ BACKENDS = {"native": Mode(0, True, True), "auto": Mode(500, True, False), "inte
 """The backends by name."""
 ONCE = Mode(500, False, True)
 """For a program that runs once: only a long loop is worth compiling."""
-LOOPS = Mode(0, False, True)
-"""For a program that is one long loop: what that collects is written where the caller gets it."""
 
 
 def choose_mode(name: str | Mode | None, once: bool) -> Mode:

@@ -97,3 +97,18 @@ def test_template_is_of_names_alone() -> None:
     assert template.bind([(3, 4), (3,)]) == Binding(((N, 4), (N,)), {"n": 3})
     for shapes in ([(3, 4), (2,)], [(3, 5), (3,)], [(1, 4), (1,)], [(3, 4, 1), ()], [(3, 4)]):
         assert template.bind(shapes) is None
+
+
+def test_element_that_counts_rows_has_a_name_unless_it_is_negative() -> None:
+    binder = Binder([TensorType(np.dtype(np.int64), ()), TensorType(np.dtype(np.float32), (3,))], counts=[0])
+    x = np.ones(3, np.float32)
+    bound = binder.bind([np.array(7), x])
+    assert (bound.lengths, bound.counts) == ({"n0": 7}, (0,))
+    known = bound.facts([np.dtype(np.int64), x.dtype])[0].known
+    assert known is not None and str(known.item()) == "n0"
+    pattern = bound.pattern([], ())
+    assert binder.bind([np.array(9), x]).pattern([], ()) == pattern
+    assert binder.bind([np.array(0), x]).is_unusual
+    negative = binder.bind([np.array(-1), x])
+    assert (negative.lengths, negative.counts) == ({}, ())
+    assert negative.pattern([], ()) != pattern

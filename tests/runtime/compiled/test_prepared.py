@@ -287,6 +287,25 @@ def test_large_weights_come_back_bit_for_bit(tmp_path: Path) -> None:
     assert is_asleep(second)
 
 
+COLLECTED = """main (int64 n, float x) => (float y, float[k] seen) {
+  y, seen = Loop (n, "", x) <body = step (int64 i, bool go_on, float h) => (bool still, float next, float out) {
+    still = Identity (go_on)
+    next = Add (h, h)
+    out = Neg (next)
+  }>
+}"""
+
+
+def test_second_session_collects_other_numbers_of_rows_without_loading_the_model() -> None:
+    source, feeds = bytes_of(COLLECTED), {"x": np.array(1, F32)}
+    whorl.InferenceSession(source).run(None, feeds | {"n": np.array(3)})
+    second = whorl.InferenceSession(source)
+    for n in (3, 6, 2, 6):
+        y, seen = second.run(None, feeds | {"n": np.array(n)})
+        assert (y.item(), seen.tolist()) == (2.0**n, [-(2.0**k) for k in range(1, n + 1)])
+    assert is_asleep(second)
+
+
 def test_weights_that_take_too_much_are_not_stored(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(prepared, "LARGEST", 16)
     source = bytes_of(PERCEPTRON)

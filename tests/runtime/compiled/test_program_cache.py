@@ -151,3 +151,43 @@ def test_length_of_one_is_literal_where_an_op_does_not_take_names():
         assert i.ravel().tolist() == [*range(16 * n)]
     programs = [p for p in subgraph(made).cache.programs.values() if not isinstance(p, Refusal)]
     assert [p.has_calls for p in programs] == [True, False]
+
+
+ROWS = model("""main (int64 n, float[2] x) => (float[2] y, float[k, 2] seen) {
+    one = Constant <value = int64 {1}> ()
+    trips = Sub (n, one)
+    y, seen = Loop (trips, "", x) <body = b (int64 i, bool go, float[2] h) => (bool on, float[2] next, float[2] out) {
+        on = Identity (go)
+        next = Add (h, h)
+        out = Neg (next)
+    }>
+}""")
+
+
+def test_rows_that_a_trip_count_tells_are_collected_where_the_caller_gets_them():
+    made, oracle = session(ROWS), session(ROWS, "interpreter")
+    for n in (5, 9, 2, 1, 0, -3, 1, 40, 5):
+        feeds = {"n": np.array(n), "x": np.array([1, 2], F32)}
+        for e, f in zip(oracle.run(None, feeds), made.run(None, feeds), strict=True):
+            np.testing.assert_array_equal(f, e)
+            assert f.shape == e.shape
+    assert subgraph(made).cache.keyed == (0,)
+    programs = [p for p in subgraph(made).cache.programs.values() if not isinstance(p, Refusal)]
+    assert [program.graph.grown for program in programs if program.graph.names] == [{}]
+    assert len(programs) <= 3
+
+
+def test_trip_count_of_a_loop_that_may_stop_is_no_length():
+    text = """main (int64 n, bool go, float[2] x) => (float[k, 2] seen) {
+        y, seen = Loop (n, go, x) <body = b (int64 i, bool g, float[2] h) => (bool on, float[2] next, float[2] out) {
+            limit = Constant <value = int64 {3}> ()
+            on = Less (i, limit)
+            next = Add (h, h)
+            out = Neg (next)
+        }>
+    }"""
+    made = session(model(text))
+    for n, rows in ((2, 2), (9, 4), (0, 0)):
+        (seen,) = made.run(None, {"n": np.array(n), "go": np.array(True), "x": np.ones(2, F32)})
+        assert seen.shape == (rows, 2)
+    assert subgraph(made).cache.keyed == ()

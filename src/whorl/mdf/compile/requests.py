@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -10,10 +9,10 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whorl.errors import LimitError, RunError, WhorlError
-from whorl.ir.types import TensorType, tensor
+from whorl.ir.types import TensorType
 from whorl.mdf.compile.mapped import MappedProgram, mapped_inputs
 from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
-from whorl.mdf.compile.scope import NotElementwiseError, known_shape
+from whorl.mdf.compile.scope import NotElementwiseError
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph
@@ -21,8 +20,7 @@ from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
 from whorl.mdf.variables import Cell
 from whorl.passes.vectorize.batched import CannotVectorize
-from whorl.runtime.backends import BACKENDS, LOOPS, choose_mode
-from whorl.runtime.buffer_pool import LARGE
+from whorl.runtime.backends import choose_mode
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 
@@ -72,23 +70,11 @@ class Prepared:
 
     def __init__(self, program: Program, limits: Limits | None, backend: str | None) -> None:
         self.program = program
-        mode = choose_mode(backend, once=False)
-        self.session = Session(program.module, limits, mode)
-        self._for_long = Session(program.module, limits, LOOPS) if mode == BACKENDS["native"] else self.session
-        rows = [tensor(program.module.main.results[index]) for index in {*program.collected.values()}]
-        self._row_bytes = sum(map(row_bytes, rows))
+        self.session = Session(program.module, limits, choose_mode(backend, once=False))
 
     def run(self, request: Request) -> Simulation:
         """Errors: RunError, LimitError."""
-        size = self.program.iterations(request.steps) * self._row_bytes
-        session = self._for_long if size >= LARGE else self.session
-        return assembled(request, self.program, session.execute(None, feeds_of(request, self.program)))
-
-
-def row_bytes(rows: TensorType) -> int:
-    """The size of an element on the first axis."""
-    lengths = rows.shape[1:] if isinstance(rows.shape, tuple) else ()
-    return math.prod(known_shape(rows.with_shape(lengths))) * rows.dtype.itemsize
+        return assembled(request, self.program, self.session.execute(None, feeds_of(request, self.program)))
 
 
 class Compiler:

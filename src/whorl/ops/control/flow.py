@@ -189,14 +189,18 @@ class Loop(Op, frozen=True):
             types.append(how.collected_type(tensor(element), length))
         return tuple(types)
 
+    def may_stop(self, node: Node) -> bool:
+        """Whether the condition may end the loop before its trip count and its slices do."""
+        condition = node.inputs[1]
+        return condition is not None and not (known_bool(condition) and known_bool(node.regions[0].results[0]))
+
     def length(self, node: Node) -> Dim:
         """The number of iterations as a dim; unknown where the condition may end the loop early."""
         trip, condition, _, scanned, _ = self.split(node.inputs)
-        if condition is not None:
-            if known_bool(condition) is False:
-                return 0
-            if not (known_bool(condition) and known_bool(node.regions[0].results[0])):
-                return UNKNOWN
+        if condition is not None and known_bool(condition) is False:
+            return 0
+        if self.may_stop(node):
+            return UNKNOWN
         counts = [] if trip is None else [_at_least_zero(trip)]
         lengths = [how.length(tensor(x)) for x, how in zip(scanned, self.scanned, strict=True)]
         counts += lengths if self.slices_suffice else lengths[:1]

@@ -37,10 +37,14 @@ Signature = tuple[Shape | bytes | None, ...]
 
 
 class Binding(Struct, frozen=True):
-    """The shapes of inputs over names, and the length that each name has in this run."""
+    """The shapes of inputs over names, and the length that each name has in this run.
+
+    The elements of inputs numbered `counts` have names, too; None where no input has such an element in any run.
+    """
 
     shapes: tuple[tuple[Dim, ...], ...]
     lengths: Mapping[str, int]
+    counts: tuple[int, ...] | None = None
 
     @property
     def is_unusual(self) -> bool:
@@ -49,11 +53,16 @@ class Binding(Struct, frozen=True):
 
     def pattern(self, arrays: Sequence[np.ndarray], specialised: Sequence[int]) -> Pattern:
         """The key of a program: shapes over names, and the elements of the inputs that programs are specialised to."""
-        return (*self.shapes, *[contents_of(arrays[n]) for n in specialised])
+        counts = () if self.counts is None else (self.counts,)
+        return (*self.shapes, *counts, *[contents_of(arrays[n]) for n in specialised])
 
     def facts(self, dtypes: Sequence[np.dtype]) -> list[Known]:
-        """The types of the inputs."""
-        return [Known(TensorType(d, s)) for d, s in zip(dtypes, self.shapes, strict=True)]
+        """The types of the inputs, and the names of their elements."""
+        facts = [Known(TensorType(d, s)) for d, s in zip(dtypes, self.shapes, strict=True)]
+        for n in self.counts or ():
+            ones = (1,) * len(self.shapes[n])
+            facts[n] = Known(facts[n].type, np.full(ones, count_name(n), object))
+        return facts
 
 
 def variants(pattern: Pattern) -> Iterator[Pattern]:
@@ -121,12 +130,13 @@ class Template(Struct, frozen=True):
 class Binder:
     """Binds runs to the dims of declared types.
 
+    `counts` are inputs whose one element says how many rows a loop collects, and has a name like a length.
     Invariant: runs that have the same shapes over names differ in the lengths of the names alone. `template` is that of
     the last run to which nothing that the types say but a name gave another form.
     """
 
-    def __init__(self, types: Sequence[TensorType]) -> None:
-        self.types = types
+    def __init__(self, types: Sequence[TensorType], counts: Sequence[int] = ()) -> None:
+        self.types, self.counts = types, counts
         self.template: Template | None = None
         self.own: list[list[Linear]] = [
             [dims.name(f"d{n}.{axis}") for axis in range(_rank(type))] for n, type in enumerate(types)
@@ -148,7 +158,12 @@ class Binder:
         named = dict(lengths)
         shapes = tuple(self._shape(n, x.shape, named, lengths, (least, own)) for n, x in enumerate(arrays))
         read = {name for shape in shapes for dim in shape for name in dims.names_in(dim)}
-        binding = Binding(shapes, {name: length for name, length in lengths.items() if name in read})
+        lengths = {name: length for name, length in lengths.items() if name in read}
+        if self.counts:
+            values = {n: int(arrays[n].item()) for n in self.counts if arrays[n].size == 1}
+            counts = {n: value for n, value in values.items() if value >= least}
+            return Binding(shapes, lengths | {str(count_name(n)): value for n, value in counts.items()}, tuple(counts))
+        binding = Binding(shapes, lengths)
         if least == 0 and not contradicted and not binding.is_unusual and self._follows_types(shapes):
             self.template = Template.of(shapes)
         return binding
@@ -198,6 +213,11 @@ class Binder:
                 result.append(own[axis])
                 lengths[str(own[axis])] = length
         return tuple(result)
+
+
+def count_name(number: int) -> Linear:
+    """The name of the element of an input that says how often a loop runs."""
+    return dims.name(f"n{number}")
 
 
 def _rank(type: TensorType) -> int:

@@ -12,10 +12,10 @@ from whorl.ir.types import TensorType
 from whorl.kernel.program import Program
 from whorl.lowering.native_types import NATIVE
 from whorl.lowering.strings import can_number_strings
+from whorl.runtime.compiled.candidates import has_native_form
 from whorl.runtime.compiled.launch import Launch
 from whorl.runtime.compiled.loop_slices import LoopSlices
 from whorl.runtime.compiled.partition import CompiledSubgraph
-from whorl.runtime.compiled.program_cache import has_native_form
 from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.interpreter.accelerator import Part
 from whorl.runtime.interpreter.control import BranchKernel, LoopKernel, RegionPlan

@@ -68,7 +68,7 @@ class FastPath:
     ) -> None:
         self.readers = {name: ListReader(type) for name, type in (sequences or {}).items()}
         self.launches: dict[Signature, Entry] = {}
-        self.specialised: list[int] = []
+        self.keyed: list[int] = []
         self.expected = [(name, self.readers[name].dtype if name in self.readers else dtype) for name, dtype in inputs]
         self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
@@ -79,7 +79,7 @@ class FastPath:
         self.is_prepared = known is not None
         if known is not None:
             self._set_order(known.order)
-            self.specialised = [known.arguments[n] for n in known.specialised]
+            self.keyed = [known.arguments[n] for n in (*known.specialised, *known.counts)]
 
     @property
     def is_ready(self) -> bool:
@@ -110,12 +110,12 @@ class FastPath:
         if tensors is None:
             return
         cache = self._cache(subgraph, tensors)
-        if cache is None or (tensors.is_ragged and cache.specialised):
+        if cache is None or (tensors.is_ragged and cache.keyed):
             return
-        specialised = [subgraph.inputs[n] - 1 for n in cache.specialised]
-        if specialised != self.specialised:
+        keyed = [subgraph.inputs[n] - 1 for n in cache.keyed]
+        if keyed != self.keyed:
             self.launches.clear()
-            self.specialised, self.is_prepared = specialised, False
+            self.keyed, self.is_prepared = keyed, False
         entry = self._bind(subgraph, tensors)
         if entry is None or self.prepared is None or self.readers:
             return
@@ -127,7 +127,7 @@ class FastPath:
     def _bind(self, subgraph: CompiledSubgraph, tensors: Tensors) -> Entry | None:
         """The launch for arrays of a signature that is new, remembered, where the program for them is compiled."""
         cache = self._cache(subgraph, tensors)
-        if cache is None or [subgraph.inputs[n] - 1 for n in cache.specialised] != self.specialised:
+        if cache is None or [subgraph.inputs[n] - 1 for n in cache.keyed] != self.keyed:
             return None
         known = tensors.numbers
         numbers = [n for slot in subgraph.inputs for n in known[slot - 1]]
@@ -173,15 +173,15 @@ class FastPath:
         while len(self.launches) >= MOST_BOUND:
             self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
         entry = launch, None if positions == [*range(len(tensors))] else positions
-        self.launches[signature_of(tensors, self.specialised)] = entry
+        self.launches[signature_of(tensors, self.keyed)] = entry
         return entry
 
     def _description(self, subgraph: CompiledSubgraph) -> Description:
         cache = subgraph.cache
         inputs = tuple((name, dtype) for name, dtype in self.expected if dtype is not None)
         arguments = tuple(slot - 1 for slot in subgraph.inputs)
-        types, specialised = tuple(cache.binder.types), tuple(cache.specialised)
-        return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised)
+        types, specialised, counts = tuple(cache.binder.types), tuple(cache.specialised), tuple(cache.binder.counts)
+        return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised, counts)
 
     def _prepared_launch(self, arrays: Sequence[np.ndarray]) -> Entry | None:
         """What is prepared for feeds of a signature that is new here."""
@@ -217,7 +217,7 @@ class FastPath:
                 return None
             arrays.append(x)
             shapes.append(x.shape)
-        entry = self.launches.get(signature_of(arrays, self.specialised) if self.specialised else tuple(shapes))
+        entry = self.launches.get(signature_of(arrays, self.keyed) if self.keyed else tuple(shapes))
         if entry is None:
             entry = self._prepared_launch(arrays) if self.is_prepared else None
         if entry is None:
@@ -229,7 +229,7 @@ class FastPath:
         tensors = self._tensors([feeds.get(name) for name, _ in self.expected])
         if tensors is None:
             return None
-        entry = self.launches.get(signature_of(tensors.arrays, self.specialised)) or self._new_entry(tensors)
+        entry = self.launches.get(signature_of(tensors.arrays, self.keyed)) or self._new_entry(tensors)
         return None if entry is None else self._launch(entry, tensors.arrays, cancelled, threads)
 
     def _new_entry(self, tensors: Tensors) -> Entry | None:

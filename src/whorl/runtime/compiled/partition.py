@@ -20,9 +20,10 @@ import numpy as np
 
 from whorl.errors import LimitError, WhorlError
 from whorl.ir.graph import Node, Value
+from whorl.runtime.compiled.candidates import has_loop, is_native_candidate
 from whorl.runtime.compiled.cores import cores_of
 from whorl.runtime.compiled.launch import BoundLaunch
-from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache, has_loop, is_native_candidate
+from whorl.runtime.compiled.program_cache import MOST_NODES, ProgramCache
 from whorl.runtime.compiled.refusals import Refusal
 from whorl.runtime.compiled.subgraph_programs import SubgraphPrograms
 from whorl.runtime.interpreter.accelerator import Part

@@ -58,6 +58,7 @@ class Description(Struct, frozen=True):
     types: tuple[TensorType, ...]
     order: tuple[int, ...]
     specialised: tuple[int, ...]
+    counts: tuple[int, ...]
 
 
 class StoredProgram(Struct, frozen=True):
@@ -85,7 +86,8 @@ class PreparedSession:
         self.programs: dict[Pattern, Launch] = {}
         self.written: set[Pattern] = set()
         self.description = _read_description(key)
-        self.binder = Binder([] if self.description is None else self.description.types)
+        known = self.description
+        self.binder = Binder([]) if known is None else Binder(known.types, known.counts)
 
     def find(self, arrays: Sequence[np.ndarray]) -> BoundLaunch | None:
         """The program for these inputs of the session; None where none is prepared."""

@@ -18,19 +18,15 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whorl.ir.collector import collector_paused
-from whorl.ir.constants import Constant
-from whorl.ir.dtypes import INTEGERS, STRING
+from whorl.ir.dtypes import INTEGERS
 from whorl.ir.forking import renew_in_children
-from whorl.ir.graph import Node, Op, Region, Value, walk
+from whorl.ir.graph import Node, Region, Value, walk
 from whorl.ir.types import AnyShape, Known, SequenceType, TensorType, tensor
 from whorl.ir.walk import clone_node
 from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import Folded, lower_graph
-from whorl.lowering.native_types import NATIVE
 from whorl.lowering.storage import rows_type
-from whorl.lowering.strings import can_number_strings, has_strings
-from whorl.ops.control.flow import If, Loop
 from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
 from whorl.runtime.compiled.binding import (
     LEAST,
@@ -47,6 +43,7 @@ from whorl.runtime.compiled.binding import (
     signature_of,
     variants,
 )
+from whorl.runtime.compiled.candidates import has_loop, trip_counts
 from whorl.runtime.compiled.compile_graph import compile_graph
 from whorl.runtime.compiled.launch import CONTIGUOUS, NOWHERE, BoundLaunch, Launch
 from whorl.runtime.compiled.memory import stack_sequence, state_signature
@@ -64,46 +61,12 @@ MOST_PROGRAMS = 64
 """Programs of a subgraph that are kept; the one that was not used for the longest time goes first."""
 MOST_ATTEMPTS = 8
 """Programs, or refusals of them, of a loop that runs on its own after which it is lowered for no lengths of its own."""
-MOST_VALUES = 1024
-"""Inputs and outputs of a node in a subgraph: memory is planned by looking at all pairs."""
 HOT = 4096
 """Nodes that are interpreted inside a loop before their subgraph is compiled."""
 REPEATED = 2
 """Runs with the same trip count before a subgraph is compiled for it, where its loop needs one that is known."""
 FEW_NODES, SMALL = 2, 4096
 """A subgraph of so few nodes and elements, among other steps, is as fast interpreted."""
-
-
-def is_native_candidate(node: Node) -> bool:
-    """Whether a subgraph may have a node: one with a native form, all values tensors of element types with code.
-
-    Sequences of tensors count as their rows.
-    """
-    made = () if node.op.keys_of_rows else node.outputs
-    values = [v for v in (*node.inputs, *made) if v is not None]
-    known = NATIVE | {STRING} if can_number_strings(node.op) else NATIVE
-    if (
-        not node.outputs
-        or len(values) > MOST_VALUES
-        or not all(isinstance(t := rows_type(v.type), TensorType) and t.dtype in known for v in values)
-    ):
-        return False
-    if isinstance(node.op, If | Loop):
-        inner = [n for region in node.regions for n in region.nodes]
-        return all(isinstance(n.op, Constant) or is_native_candidate(n) for n in inner)
-    return has_native_form(node) and not node.regions
-
-
-def has_native_form(node: Node) -> bool:
-    """Whether the op of a node may have one, or another op with numbers in the place of strings."""
-    kind = type(node.op)
-    if kind.lower is not Op.lower or kind.decompose is not Op.decompose or node.op.keys_of_rows:
-        return True
-    return kind.numbered is not Op.numbered and any(map(has_strings, (*node.inputs, *node.outputs)))
-
-
-def has_loop(node: Node) -> bool:
-    return isinstance(node.op, Loop) or any(has_loop(n) for region in node.regions for n in region.nodes)
 
 
 class ProgramCache:
@@ -134,7 +97,7 @@ class ProgramCache:
         types = [tensor(Known(rows_type(v.type))) for v in inputs]
         self.dtypes = [type.dtype for type in types]
         self.loop = next((n for n, node in enumerate(nodes) if has_loop(node)), None)
-        self.binder = Binder(types)
+        self.binder = Binder(types, trip_counts(nodes, inputs))
         self.sequences = [n for n, v in enumerate(inputs) if isinstance(v.type, SequenceType)]
         self.specialised: tuple[int, ...] = ()
         self.programs: dict[Pattern, Launch | Refusal] = {}
@@ -256,8 +219,13 @@ class ProgramCache:
         return next((pattern for pattern, program in self.programs.items() if program is launch), None)
 
     def signature(self, arrays: Sequence[np.ndarray]) -> Signature:
-        """The key of a bound program: shapes, and the elements of the inputs that programs are specialised to."""
-        return signature_of(arrays, self.specialised)
+        """The key of a bound program: shapes, and the elements of the inputs on which programs or lengths depend."""
+        return signature_of(arrays, self.keyed)
+
+    @property
+    def keyed(self) -> tuple[int, ...]:
+        """The inputs whose elements are part of the key of a bound program."""
+        return (*self.specialised, *self.binder.counts)
 
     def require_arrays(self, values: Sequence[object]) -> list[np.ndarray] | None:
         """The inputs, if each is an array of the element type that its value has, or a sequence of equal arrays."""
