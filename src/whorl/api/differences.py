@@ -65,8 +65,8 @@ class _Comparison(Struct, frozen=True):
         if expected.dtype == STRING or (expected.dtype.kind in "biu" and not self.rtol and not self.atol):
             return np.asarray(expected != actual)
         wide = np.complex128 if expected.dtype in COMPLEX else np.float64
-        a, b = expected.astype(wide), actual.astype(wide)
         with np.errstate(all="ignore"):
+            a, b = expected.astype(wide), actual.astype(wide)
             return ~np.isclose(b, a, rtol=self.rtol, atol=self.atol, equal_nan=True)
 
 

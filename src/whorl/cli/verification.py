@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
 
 from whorl.api.differences import difference
 from whorl.api.synthetic import synthetic_feeds
+from whorl.cli.timing import in_turns
+from whorl.conformance.backends import load_backend
 from whorl.conformance.messages import Question
 from whorl.conformance.runner import Worker, WorkerLost
 from whorl.errors import RunError, WhorlError
 from whorl.formats.onnx.saving import to_proto
 from whorl.ir.graph import Module
 from whorl.ir.infer import names_of
+from whorl.passes.targets.costs import EXPECTED
 from whorl.runtime.limits import Limits
 from whorl.runtime.session import Session
 
@@ -27,6 +31,8 @@ SECONDS = 20.0
 TOLERANCE = 1e-4
 """How far floats may lie apart, of themselves and of 1: engines sum in orders of their own."""
 ENGINES = ("onnxruntime", "openvino")
+ROUNDS = 7
+"""Turns in which two models are timed."""
 
 
 class Verdict(Struct, frozen=True):
@@ -90,6 +96,37 @@ def _run(module: Module, feeds: Mapping[str, Any]) -> list[Any] | str:
         return list(Session(module, Limits(timeout=SECONDS), "interpreter", once=True).execute(None, dict(feeds)))
     except WhorlError as error:
         return error.message
+
+
+class Times(Struct, frozen=True):
+    """Median CPU seconds of a run in onnxruntime on one thread, at lengths of open dims."""
+
+    before: float
+    after: float
+    lengths: dict[str, int]
+
+
+def compare_times(before: Module, after: Module, fixed: Mapping[str, Any], expected: Mapping[str, int]) -> Times | None:
+    """What two models take in onnxruntime, at expected lengths; None where it does not run both at them."""
+    lengths = {name: expected.get(name, EXPECTED) for name in sorted(names_of(after.main.arguments))}
+    feeds = synthetic_feeds(after, 0, lengths)
+    pairs = {"before": (before, feeds | dict(fixed)), "after": (after, feeds)}
+    runs: dict[str, Callable[[], object]] = {}
+    try:
+        worker = Worker("onnxruntime")
+    except (WorkerLost, RunError):
+        return None
+    try:
+        for name, (module, values) in pairs.items():
+            model = to_proto(module).SerializeToString()
+            if worker.ask(Question(model, values), SECONDS).status != "ran":
+                return None
+            runs[name] = functools.partial(load_backend("onnxruntime").load(model), values)
+    except WorkerLost:
+        return None
+    finally:
+        worker.close()
+    return Times(**in_turns(runs, ROUNDS), lengths=lengths)
 
 
 class _Engines:

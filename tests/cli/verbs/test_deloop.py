@@ -1,5 +1,6 @@
 """`whorl deloop`: what it writes, and what it says of loops that stay."""
 
+import json
 import re
 import shlex
 
@@ -92,6 +93,7 @@ def test_report_as_json(whorl, saved, tmp_path):
     document = whorl("deloop", saved(TWO), tmp_path / "flat.onnx", "--partial", "--json", "--no-verify").document
     assert document["removed"] == {"Loop 'map'": "all iterations at once"}
     assert list(document["remaining"]) == ["Loop 'chain'"] and document["verified"] is None
+    assert document["onnxruntime"] is None
 
 
 def test_only_the_loops_that_are_named_go(whorl, saved, tmp_path):
@@ -102,3 +104,28 @@ def test_only_the_loops_that_are_named_go(whorl, saved, tmp_path):
     assert report.code and "no loop or branch is called 'mapp'" in report.err
     assert "did you mean 'map'?" in report.err
     assert "choose from chain, map, y, z" in whorl("deloop", saved(TWO), out, "--only", "other").err
+
+
+LARGEST = model("""main (float[n, 3] x, float[3] low) => (float[n, 3] y) {
+    t, y = Scan (low, x) <num_scan_inputs = 1, body = each (float[3] s, float[3] v) => (float[3] u, float[3] w) {
+        u = Max(s, v) w = Identity(u)
+    }>
+}""")
+
+
+def test_loop_that_onnxruntime_is_faster_with_goes_where_runs_are_long_or_a_target_is_named(whorl, saved, tmp_path):
+    command = "deloop", saved(LARGEST), tmp_path / "flat.onnx"
+    report = whorl(*command, "--expect", "n=2")
+    assert report.code == 6 and "slower in onnxruntime without it" in report.err and "at n = 2" in report.err
+    assert "fix: try --target any, in Python target='any'" in report.err
+    for options in (("--expect", "n=1000"), ("--expect", "n=2", "--target", "any")):
+        assert whorl(*command, *options, "--no-verify").code == 0
+
+
+def test_times_before_and_after_are_of_onnxruntime_at_expected_lengths(whorl, saved, tmp_path):
+    pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
+    command = "deloop", saved(LARGEST), tmp_path / "flat.onnx", "--expect", "n=1000"
+    (line,) = (line for line in whorl(*command).out.splitlines() if line.startswith("time"))
+    assert re.fullmatch(r"time     in onnxruntime at n = 1000: [0-9.]+ µs before, [0-9.]+ µs after", line)
+    times = json.loads(whorl(*command, "--json").out)["onnxruntime"]
+    assert times["lengths"] == {"n": 1000} and 0 < times["after"] < times["before"]

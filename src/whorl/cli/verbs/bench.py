@@ -10,11 +10,9 @@ import argparse
 import json
 import os
 import pickle
-import statistics
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -23,6 +21,7 @@ from whorl.api.preparing import prepare
 from whorl.cli.arguments import add_inputs, add_limits, add_model, count, limits_of, module_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
+from whorl.cli.timing import in_turns
 from whorl.cli.verbs.compare import PATIENCE, add_tolerances, ask, engines_of, judge, question_of
 from whorl.conformance.backends import BACKENDS, load_backend
 from whorl.conformance.messages import Question
@@ -31,8 +30,6 @@ from whorl.runtime.session import Session
 from whorl.runtime.trace import COMPILE, MAIN, Trace
 
 US = "whorl"
-BATCH = 5e-3
-"""Seconds that the runs of one measurement take together, at least; a single run may take longer."""
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -63,7 +60,7 @@ def execute(arguments: argparse.Namespace) -> int:
     for name in engines:
         if judged[name]["status"] == "equal":
             runs[name] = _bound(load_backend(name).load(questions[name].model), inputs)
-    medians = _in_turns(runs, arguments.rounds)
+    medians = in_turns(runs, arguments.rounds)
     report = {
         "inputs": {name: str(type_of(value)) for name, value in inputs.items()},
         "results": judged,
@@ -85,33 +82,6 @@ def _bound(run: Callable[[Mapping[str, Any]], object], inputs: Mapping[str, Any]
 
 
 # ---- measuring -----------------------------------------------------------------------------------------------
-
-
-def _in_turns(runs: Mapping[str, Callable[[], object]], rounds: int) -> dict[str, float]:
-    """The median CPU seconds of one run of each; all are measured once a round, so that a busy machine slows all."""
-    counts = {name: _batch(run) for name, run in runs.items()}
-    times: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(max(1, rounds)):
-        for name, run in runs.items():
-            times[name].append(_seconds(run, counts[name]))
-    return {name: statistics.median(seconds) for name, seconds in times.items()}
-
-
-def _batch(run: Callable[[], object]) -> int:
-    """How many runs make a measurement; they warm the engine up, too."""
-    size = 1
-    while True:
-        seconds = _seconds(run, size)
-        if seconds * size >= BATCH:
-            return size
-        size = min(size * 10, max(size + 1, int(size * BATCH / max(seconds * size, 1e-6)) + 1))
-
-
-def _seconds(run: Callable[[], object], times: int) -> float:
-    start = time.process_time()
-    for _ in range(times):
-        run()
-    return (time.process_time() - start) / times
 
 
 def _loops(session: Session, inputs: Mapping[str, Any]) -> dict[str, dict[str, float]]:

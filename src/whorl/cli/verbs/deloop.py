@@ -3,7 +3,8 @@
 A loop whose iterations are independent, or carry sums, extremes, last values and tensors that grow, becomes ops on all
 iterations at once, for any trip count and any lengths. Other loops are unrolled, each If becomes both of its branches
 and a selection. What cannot be removed is named with the reason, and nothing is written. Before it is, both models run
-on random inputs of several lengths, here, in onnxruntime and in OpenVINO where these are installed.
+on random inputs of several lengths, here, in onnxruntime and in OpenVINO where these are installed, and onnxruntime
+times both.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ from whorl.cli.arguments import add_model, add_output, count, dims_of, load_opti
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 from whorl.cli.op_table import count_ops, op_document, op_lines
-from whorl.cli.verification import Verdict, verify
+from whorl.cli.verification import Times, Verdict, compare_times, verify
 from whorl.errors import DeloopError
 from whorl.passes.targets.costs import EXPECTED
 from whorl.passes.targets.targets import DEFAULT, TARGETS
@@ -121,16 +122,19 @@ def execute(arguments: argparse.Namespace) -> int:
             f"the model without loops gives something else {verdict.difference}",
             fix="report this; --only leaves loops as they are, --no-verify writes the model all the same",
         )
+    is_run = verdict is not None and "onnxruntime" in verdict.engines
+    times = compare_times(source, result.module, inputs, choices.expected) if is_run else None
     save(result.module, arguments.output, **asdict(options))
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in result.module.nodes())
     ops = count_ops(source), count_ops(result.module)
     if arguments.json:
         document = {"output": arguments.output, "bytes": size, "nodes": nodes}
         document |= {"removed": result.removed, "remaining": result.remaining, "ops": op_document(*ops)}
-        print_document(document | {"verified": None if verdict is None else asdict(verdict)})
+        document |= {"verified": None if verdict is None else asdict(verdict)}
+        print_document(document | {"onnxruntime": None if times is None else asdict(times)})
     else:
         written = f"wrote {arguments.output}: {nodes} nodes, {_left(result)}, {size} bytes"
-        print("\n".join([*_lines(result, verdict), *op_lines(*ops), written]))
+        print("\n".join([*_lines(result, verdict, times), *op_lines(*ops), written]))
     return 0
 
 
@@ -140,10 +144,14 @@ def _left(result: Delooped) -> str:
     return f"{count} loops and branches left" if count else "no loop and no branch"
 
 
-def _lines(result: Delooped, verdict: Verdict | None) -> Iterator[str]:
+def _lines(result: Delooped, verdict: Verdict | None, times: Times | None) -> Iterator[str]:
     yield from (f"removed  {where}: {form}" for where, form in result.removed.items())
     yield from (f"remains  {where}: {why}" for where, why in result.remaining.items())
     if verdict is not None:
         count = len(verdict.lengths)
         yield f"equal    in {', '.join(verdict.engines)}: {count} random run{'' if count == 1 else 's'}"
         yield from (f"note     {note}" for note in verdict.notes)
+    if times is not None:
+        lengths = ", ".join(f"{name} = {length}" for name, length in times.lengths.items())
+        pair = f"{1e6 * times.before:.1f} µs before, {1e6 * times.after:.1f} µs after"
+        yield f"time     in onnxruntime{lengths and ' at '}{lengths}: {pair}"
