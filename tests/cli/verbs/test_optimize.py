@@ -23,14 +23,16 @@ def test_model_is_written_and_figures_are_printed(whorl, saved, tmp_path):
     assert re.fullmatch(
         r"[\d.]+ s of CPU, \d+ MiB of memory at most, 0 MiB of folded constants, 0 MiB in a temporary file", second
     )
-    assert rest == [
+    table = ["  op    before   after", "  Add        1       0", "  Sqrt       1       0"]
+    assert rest == table
+    reported = whorl("optimize", path, out, "--report")
+    assert reported.code == 0 and reported.out.splitlines()[2:] == [
         "constprop report (cumulative), entries, 2 total invocations, 6 input elements",
         "  ElementwiseBinary: 1 invocations, 4 input elements",
         "  ElementwiseUnary: 1 invocations, 2 input elements",
-        "  op    before   after",
-        "  Add        1       0",
-        "  Sqrt       1       0",
+        *table,
     ]
+    assert whorl("optimize", path, out, "--report", "text").out.splitlines()[2:] == reported.out.splitlines()[2:]
 
 
 @pytest.mark.parametrize("how", [["--report", "json"], ["--json"]])

@@ -49,7 +49,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--disk-budget", type=size, metavar="SIZE", help="bytes of temporary files (default: a quarter of what is free)"
     )
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to optimizing")
-    parser.add_argument("--report", choices=("text", "json"), default="text", help="how to say what was done")
+    parser.add_argument(
+        "--report",
+        nargs="?",
+        choices=("text", "json"),
+        const="text",
+        help="also say how often constants of each kind of op were folded; as json, all that --json says",
+    )
 
 
 def execute(arguments: argparse.Namespace) -> int:
@@ -79,19 +85,19 @@ def execute(arguments: argparse.Namespace) -> int:
     if arguments.json or arguments.report == "json":
         print_document(figures | report.as_dict() | {"ops": op_document(*ops)})
     else:
-        print("\n".join([*lines(report, figures), *op_lines(*ops)]))
+        print("\n".join([*lines(report, figures, arguments.report is not None), *op_lines(*ops)]))
     return 0
 
 
-def lines(report: Report, figures: dict[str, Any]) -> list[str]:
-    """The report as text."""
+def lines(report: Report, figures: dict[str, Any], has_counters: bool) -> list[str]:
+    """The report as text, with the counters of constant propagation where these are asked for."""
     sizes = figures["file_bytes"]
     text = [
         f"wrote {figures['output']}: {report.nodes_before} nodes before, {report.nodes_after} after; "
         f"{sizes['before']} bytes before, {sizes['after']} after",
         f"{figures['cpu_seconds']} s of CPU, {figures['peak_memory'] >> 20} MiB of memory at most, "
         f"{report.peak_bytes >> 20} MiB of folded constants, {report.spilled_bytes >> 20} MiB in a temporary file",
-        *report.constprop_lines(),
+        *(report.constprop_lines() if has_counters else ()),
     ]
     if report.skipped:
         text.append("not folded:")
