@@ -6,9 +6,11 @@ import pytest
 from onnx_text import FOREVER, ROLLOUT, model
 
 import whorl
+from whorl.api.delooping import DeloopOptions, deloop_with_reasons
 from whorl.conformance.cases import load_cases
 from whorl.conformance.messages import Answer
 from whorl.conformance.runner import verdict
+from whorl.formats.options import LoadOptions
 from whorl.ops.control.flow import If, Loop
 
 INTERPRETED = whorl.SessionOptions()
@@ -274,6 +276,14 @@ def test_nodes_of_copies_have_names_of_their_own_in_the_file(tmp_path):
     }""")
     whorl.save(whorl.deloop(source), tmp_path / "flat.onnx")
     assert [node.name for node in onnx.load(tmp_path / "flat.onnx").graph.node] == ["step", "step_1"]
+
+
+@pytest.mark.parametrize(("target", "tried"), [("any", []), ("onnxruntime", ["trying without Loop 'total'"])])
+def test_progress_names_what_is_done_next(target, tried):
+    steps = []
+    choices = DeloopOptions(target=target, progress=steps.append)
+    deloop_with_reasons(SUM, choices, None, LoadOptions())
+    assert steps == ["optimizing", *tried, "removing loops and branches"]
 
 
 def test_conformance_cases_give_the_same_without_loops():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Unpack
 
 from msgspec import Struct
@@ -47,6 +47,13 @@ class DeloopOptions(Struct, frozen=True, kw_only=True):
     bounds: Mapping[str, int] = {}
     target: str = DEFAULT
     expected: Mapping[str, int] = {}
+    progress: Callable[[str], None] | None = None
+    """Called with what is done next."""
+
+    def say(self, what: str) -> None:
+        """Call `progress`, where there is one."""
+        if self.progress is not None:
+            self.progress(what)
 
 
 def deloop(
@@ -155,9 +162,10 @@ def _paying(source: Source, choices: DeloopOptions, options: LoadOptions) -> Del
     module = _prepared(source, choices, options)
     is_chosen = _chooser(module, choices.only)
     if not target.is_selective:
+        choices.say("removing loops and branches")
         return _remove(choices, target, module, is_chosen)
     remove, required = functools.partial(_remove, choices, target), (*choices.only, *choices.bounds)
-    return Paying(module, remove, target, choices.expected, required).result(is_chosen)
+    return Paying(module, remove, target, choices.expected, required, choices.say).result(is_chosen)
 
 
 def _target(name: str) -> Target:
@@ -169,6 +177,7 @@ def _target(name: str) -> Target:
 
 def _prepared(source: Source, choices: DeloopOptions, options: LoadOptions) -> Module:
     """The optimised model with what the choices fix and bound."""
+    choices.say("optimizing")
     module = optimize(source, options=options)
     if choices.dims or choices.inputs:
         types = {value.name: value.type for value in module.main.arguments}

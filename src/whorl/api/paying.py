@@ -51,12 +51,21 @@ class Plan(Struct):
 
 
 class Paying:
-    """A module with control flow, and the runtime that it is for; `required` are names of what goes anyway."""
+    """A module with control flow, and the runtime that it is for.
+
+    `required` are names of what goes anyway; `say` is told what is tried.
+    """
 
     def __init__(
-        self, module: Module, remove: Remove, target: Target, expected: Mapping[str, int], required: Iterable[str]
+        self,
+        module: Module,
+        remove: Remove,
+        target: Target,
+        expected: Mapping[str, int],
+        required: Iterable[str],
+        say: Callable[[str], None],
     ) -> None:
-        self.module, self.remove, self.target, self.required = module, remove, target, {*required}
+        self.module, self.remove, self.target, self.required, self.say = module, remove, target, {*required}, say
         self.costs = None if target.prices is None else Costs(target.prices, expected)
         self.own = target.missing(module)
         self.before = self._microseconds(module)
@@ -68,6 +77,7 @@ class Paying:
         for node in self.module.main.nodes:
             if node.regions:
                 self._decide(node, is_chosen, plan)
+        self.say("removing loops and branches")
         result = self._without(
             lambda node: is_chosen(node) and names_of(node).isdisjoint(plan.stay),
             lambda node: not names_of(node).isdisjoint(plan.copied),
@@ -83,6 +93,7 @@ class Paying:
         names = set[str]().union(*map(names_of, _control_flow(node)))
         if not self.required.isdisjoint(names) or not any(map(is_chosen, _control_flow(node))):
             return
+        self.say(f"trying without {self.locations[node]}")
 
         def is_inside(each: Node) -> bool:
             return is_chosen(each) and not names_of(each).isdisjoint(names)

@@ -23,6 +23,7 @@ from whorl.api.tracing.recording import copy_module
 from whorl.cli.arguments import UsageError, module_of
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import inputs_of
+from whorl.cli.progress import shows_progress, status_line
 from whorl.cli.running import run_module
 from whorl.cli.test_data import DATA, write_data
 from whorl.conformance.backends import BACKENDS
@@ -85,10 +86,12 @@ def execute(arguments: argparse.Namespace) -> int:
     tolerances = tolerances_of(arguments.tolerance)
     with _their_side(arguments, module) as theirs:
         ours = Side(module, partial(run_module, arguments))
-        first = bisect(ours, theirs, inputs, tolerances)
-        if first is None and theirs.module is module and format_of(arguments.model) is ONNX:
-            with Engine(_other(arguments), arguments.timeout or PATIENCE) as engine:
-                first = first_in_file(bytes_in_one(arguments.model), ours, engine, inputs, tolerances)
+        steps = ["searching"]
+        with status_line(shows_progress(arguments), lambda: steps[-1]):
+            first = bisect(ours, theirs, inputs, tolerances, steps.append)
+            if first is None and theirs.module is module and format_of(arguments.model) is ONNX:
+                with Engine(_other(arguments), arguments.timeout or PATIENCE) as engine:
+                    first = first_in_file(bytes_in_one(arguments.model), ours, engine, inputs, tolerances)
         repro = isolate_first(ours, first, inputs) if first is not None and arguments.repro else None
     written = "" if repro is None else _write_repro(repro, Path(arguments.repro))
     if arguments.json:

@@ -61,6 +61,21 @@ def test_planted_fault_is_located(models: dict[str, Any], name: str, path: str, 
     assert (first.value, first.node, [number for _, number in first.loops]) == (path, title, at)
 
 
+def test_search_says_where_it_is(models: dict[str, Any]) -> None:
+    module, inputs = models["nested"]
+    wrong, _ = plant(module, "outer/inner/choice/else_branch/r", [2, 1])
+    steps: list[str] = []
+    bisect(side(module), side(wrong), inputs, DEFAULTS, steps.append)
+    assert steps == [
+        "searching the main graph",
+        "searching the iterations of outer",
+        "searching outer, iteration 2",
+        "searching the iterations of outer/inner",
+        "searching outer/inner, iteration 2, iteration 1",
+        "searching outer/inner/choice/else_branch, iteration 2, iteration 1",
+    ]
+
+
 def test_equal_models_have_no_first_difference(models: dict[str, Any]) -> None:
     for name in ("nested", "no iteration", "sequence_of_different_shapes"):
         module, inputs = models[name]

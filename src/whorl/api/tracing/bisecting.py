@@ -40,12 +40,20 @@ MOST_ALONE = 64
 VANISHES = "values differ only where they are not outputs, as where an engine merges nodes"
 
 
-def bisect(ours: Side, theirs: Side, inputs: Mapping[str, Any], tolerances: Tolerances) -> First | None:
+def bisect(
+    ours: Side,
+    theirs: Side,
+    inputs: Mapping[str, Any],
+    tolerances: Tolerances,
+    progress: Callable[[str], None] | None = None,
+) -> First | None:
     """The first difference between two sides; None where all values agree. Their values are found by their paths.
+
+    `progress` is told where the search is.
 
     Errors: those of our run. Where theirs fails, that is the difference: the node and the iteration that it dies in.
     """
-    search = _Search(ours, theirs, inputs, tolerances)
+    search = _Search(ours, theirs, inputs, tolerances, progress or _say_nothing)
     try:
         return search.descend()
     except SideFailed as failed:
@@ -78,14 +86,22 @@ def _reordering(node: Node, operands: Sequence[Operand], different: _Different) 
 class _Search:
     """One search, from the main graph inwards."""
 
-    def __init__(self, ours: Side, theirs: Side, inputs: Mapping[str, Any], tolerances: Tolerances) -> None:
-        self.ours, self.theirs, self.inputs, self.tolerances = ours, theirs, inputs, tolerances
+    def __init__(
+        self,
+        ours: Side,
+        theirs: Side,
+        inputs: Mapping[str, Any],
+        tolerances: Tolerances,
+        progress: Callable[[str], None],
+    ) -> None:
+        self.ours, self.theirs, self.inputs, self.tolerances, self.progress = ours, theirs, inputs, tolerances, progress
         self.entered: First | None = None
 
     def descend(self) -> First | None:
         path, at, output = "", dict[str, int](), ""
         while True:
             scope = _scope_at(self.ours.module, path)
+            self.progress(_where(path, at))
             different = self._first_value(path, at) or self._first_alone(path, at)
             if different is None:
                 return self.entered
@@ -99,6 +115,7 @@ class _Search:
             inner = _inner_path(scope, node)
             match node.op:
                 case Loop():
+                    self.progress(f"searching the iterations of {inner}")
                     iteration, reason = self._first_iteration(inner, at)
                     if reason:
                         number = which_iteration(named.value, difference)
@@ -233,6 +250,7 @@ class _Search:
 
     def find_failure(self, failed: SideFailed) -> First:
         """The node of the main graph that the other side fails at, and the iteration where that is a loop."""
+        self.progress("searching where the other side fails")
         nodes = self.theirs.module.main.nodes
         low, high = -1, len(nodes) - 1
         while high - low > 1:
@@ -266,6 +284,15 @@ class _Search:
         except WhorlError:
             return True
         return False
+
+
+def _say_nothing(_: str) -> None:
+    return
+
+
+def _where(path: str, at: Mapping[str, int]) -> str:
+    iterations = ", ".join(f"iteration {number}" for number in at.values())
+    return f"searching {path or 'the main graph'}{iterations and ', '}{iterations}"
 
 
 def _scope_at(module: Module, path: str) -> Scope:

@@ -28,8 +28,10 @@ from whorl.cli.arguments import add_model, add_output, count, dims_of, load_opti
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
 from whorl.cli.op_table import count_ops, op_document, op_lines
+from whorl.cli.progress import shows_progress, status_line
 from whorl.cli.verification import Times, Verdict, compare_times, verify
 from whorl.errors import DeloopError
+from whorl.ir.graph import Module
 from whorl.passes.targets.costs import EXPECTED
 from whorl.passes.targets.targets import DEFAULT, TARGETS
 
@@ -101,6 +103,7 @@ def execute(arguments: argparse.Namespace) -> int:
     options = save_options(arguments)
     source = module_of(arguments)
     inputs = read_inputs(arguments.input, source)
+    steps = ["reading"]
     choices = DeloopOptions(
         max_iterations=arguments.max_iterations,
         dims=dims_of(arguments.dim),
@@ -110,21 +113,41 @@ def execute(arguments: argparse.Namespace) -> int:
         bounds=dims_of(arguments.bound, "--bound"),
         target=arguments.target,
         expected=dims_of(arguments.expect, "--expect"),
+        progress=steps.append,
     )
-    result = deloop_with_reasons(arguments.model, choices, arguments.timeout, load_options(arguments))
-    if result.remaining and not arguments.partial:
-        raise remaining_error(result)
-    if choices.bounds:
-        source = bounded(source, choices.bounds, load_options(arguments))
-    verdict = None if arguments.no_verify else verify(source, result.module, inputs)
-    if verdict is not None and verdict.difference:
+    with status_line(shows_progress(arguments), lambda: steps[-1]):
+        result = deloop_with_reasons(arguments.model, choices, arguments.timeout, load_options(arguments))
+        if result.remaining and not arguments.partial:
+            raise remaining_error(result)
+        if choices.bounds:
+            source = bounded(source, choices.bounds, load_options(arguments))
+        verdict, times = _judge(arguments, source, result.module, choices)
+    save(result.module, arguments.output, **asdict(options))
+    return _print(arguments, source, result, verdict, times)
+
+
+def _judge(
+    arguments: argparse.Namespace, source: Module, module: Module, choices: DeloopOptions
+) -> tuple[Verdict | None, Times | None]:
+    """Whether the model gives the same without loops, and what both take in onnxruntime. Errors: DeloopError."""
+    if arguments.no_verify:
+        return None, None
+    choices.say("running both models")
+    verdict = verify(source, module, choices.inputs)
+    if verdict.difference:
         raise DeloopError(
             f"the model without loops gives something else {verdict.difference}",
             fix="report this; --only leaves loops as they are, --no-verify writes the model all the same",
         )
-    is_run = verdict is not None and "onnxruntime" in verdict.engines
-    times = compare_times(source, result.module, inputs, choices.expected) if is_run else None
-    save(result.module, arguments.output, **asdict(options))
+    if "onnxruntime" not in verdict.engines:
+        return verdict, None
+    choices.say("timing both models in onnxruntime")
+    return verdict, compare_times(source, module, choices.inputs, choices.expected)
+
+
+def _print(
+    arguments: argparse.Namespace, source: Module, result: Delooped, verdict: Verdict | None, times: Times | None
+) -> int:
     size, nodes = Path(arguments.output).stat().st_size, sum(1 for _ in result.module.nodes())
     ops = count_ops(source), count_ops(result.module)
     if arguments.json:

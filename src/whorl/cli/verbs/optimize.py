@@ -18,6 +18,7 @@ from whorl.api.optimizing import optimize
 from whorl.cli.arguments import add_model, add_output, count, load_options, module_of, save_options, seconds
 from whorl.cli.documents import print_document
 from whorl.cli.op_table import count_ops, op_document, op_lines
+from whorl.cli.progress import shows_progress, status_line
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
 
@@ -61,20 +62,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def execute(arguments: argparse.Namespace) -> int:
     options = save_options(arguments)
     report, began = Report(), time.process_time()
-    module = optimize(
-        arguments.model,
-        fast_math=arguments.fast_math,
-        expansion_bound=arguments.expansion_bound,
-        memory_budget=arguments.memory_budget,
-        disk_budget=arguments.disk_budget,
-        only=arguments.only,
-        disabled=arguments.disable,
-        limit=arguments.limit,
-        timeout=arguments.timeout,
-        report=report,
-        options=load_options(arguments),
-    )
-    save(module, arguments.output, **asdict(options))
+    with status_line(shows_progress(arguments), lambda: describe(report)):
+        module = optimize(
+            arguments.model,
+            fast_math=arguments.fast_math,
+            expansion_bound=arguments.expansion_bound,
+            memory_budget=arguments.memory_budget,
+            disk_budget=arguments.disk_budget,
+            only=arguments.only,
+            disabled=arguments.disable,
+            limit=arguments.limit,
+            timeout=arguments.timeout,
+            report=report,
+            options=load_options(arguments),
+        )
+        save(module, arguments.output, **asdict(options))
     figures = {
         "output": arguments.output,
         "file_bytes": {"before": bytes_beside(arguments.model), "after": bytes_beside(arguments.output)},
@@ -87,6 +89,14 @@ def execute(arguments: argparse.Namespace) -> int:
     else:
         print("\n".join([*lines(report, figures, arguments.report is not None), *op_lines(*ops)]))
     return 0
+
+
+def describe(report: Report) -> str:
+    """How far optimizing is."""
+    runs = list(report.runs)
+    if not runs:
+        return "reading"
+    return f"{len(runs)} passes: {sum(run.edits for run in runs)} edits, {runs[-1].nodes} nodes"
 
 
 def lines(report: Report, figures: dict[str, Any], has_counters: bool) -> list[str]:

@@ -6,7 +6,6 @@ Without --input and --random, the test_data_set_* folders beside the model are r
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -30,7 +29,7 @@ from whorl.cli.arguments import (
 )
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import inputs_of, stored_case, suggest_lengths
-from whorl.cli.progress import progress_bar
+from whorl.cli.progress import progress_bar, shows_progress
 from whorl.cli.simulations import OWN_OPTIONS, add_steps, simulate
 from whorl.formats.registry import format_of
 from whorl.ir.types import type_of
@@ -101,7 +100,7 @@ def _report(arguments: argparse.Namespace, folders: list[Path], trace: Trace | N
     """Load and run the model."""
     module = module_of(arguments)
     once = trace is None and not arguments.phases
-    with progress_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
+    with progress_bar(shows_progress(arguments)) as progress:
         prepare(module, has_memory_limit=arguments.max_memory is not None)
         session = Session(module, limits_of(arguments, progress), arguments.backend, once=once)
         if trace is not None:

@@ -7,7 +7,6 @@ they do not meet in the model. A second start goes on where the first ended; see
 from __future__ import annotations
 
 import argparse
-import sys
 
 from msgspec.structs import asdict
 
@@ -16,7 +15,7 @@ from whorl.api.options import SessionOptions
 from whorl.cli.arguments import UsageError, add_limits, add_model, count, load_options
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import read_inputs
-from whorl.cli.progress import parts_bar
+from whorl.cli.progress import parts_bar, shows_progress
 from whorl.scoring.score import Scored, score
 
 
@@ -60,7 +59,7 @@ def execute(arguments: argparse.Namespace) -> int:
     session_options = SessionOptions()
     for name in ("max_iterations", "timeout", "backend"):
         setattr(session_options, name, getattr(arguments, name))
-    with parts_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
+    with parts_bar(shows_progress(arguments)) as progress:
         scored = score(
             arguments.model,
             arguments.data,

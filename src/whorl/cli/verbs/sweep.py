@@ -7,7 +7,6 @@ by side in a run wherever that can be. A second start goes on where the first en
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from whorl.api.models import load
 from whorl.cli.arguments import UsageError, add_model, count, load_options
 from whorl.cli.inputs import parse_value, read_inputs
-from whorl.cli.progress import parts_bar
+from whorl.cli.progress import parts_bar, shows_progress
 from whorl.cli.verbs.score import report
 from whorl.errors import RunError
 from whorl.formats.mdf.model import MdfModel
@@ -65,7 +64,7 @@ def execute(arguments: argparse.Namespace) -> int:
     own = {name: spec.pop(name) for name in OWN if name in spec}
     steps = own.get("steps") if arguments.steps is None else arguments.steps
     shared = dict(own.get("shared") or {}) | _shared(arguments.input, model)
-    with parts_bar(enabled=sys.stderr.isatty() and not arguments.json) as progress:
+    with parts_bar(shows_progress(arguments)) as progress:
         scored = sweep_points(
             arguments.model,
             _design(spec, arguments),
