@@ -29,8 +29,6 @@ export interface NodeInfo {
   bodies?: number[];
   /** The number of its cost. */
   cost?: number;
-  /** Native code leaves it to NumPy. */
-  called?: boolean;
 }
 
 export interface Body {
@@ -101,17 +99,17 @@ export interface Differences {
   trips: string[];
 }
 
-/** How a node, or nodes that ran as one, ran in one run. */
+/** How a node ran in one run, and what it took in how many executions, where clocks can tell. */
 export interface Cost {
   title: string;
   how: string;
-  reason?: string;
-  calls?: string[];
-  nodes?: number;
+  advice?: string;
   depth?: number;
+  /** Of the run. */
+  share?: number;
   seconds?: number;
+  times?: number;
   iterations?: number;
-  looped?: number;
 }
 
 export interface Content {

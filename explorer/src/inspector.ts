@@ -7,6 +7,9 @@ import type { Trace } from "./records";
 import type { State } from "./state";
 import { cost, record } from "./words";
 
+/** Of the run: what takes less is not listed. */
+const LISTED = 0.005;
+
 const DEPENDS = [
   "the same in every iteration: can be computed once, before the loop",
   "depends on the iteration alone: can be computed for all iterations at once",
@@ -49,7 +52,7 @@ export class Inspector {
       if (argument.role !== "captured") facts.push(this.link({ body, value: k }, argument.role));
     });
     for (const result of here.results) if (result.to) facts.push(this.link({ body, value: result.value }, `${result.role} ${result.to}`));
-    if (here.kind === "main" && this.model.content.costs) facts.push(el("h3", {}, "How it ran"), ...this.model.content.costs.map(costLine));
+    if (here.kind === "main" && this.model.content.costs) facts.push(el("h3", {}, "How it ran"), ...this.model.content.costs.filter((each) => (each.share ?? 0) >= LISTED).map(costLine));
     const last = this.model.content.costs ? LEGEND.length : LEGEND.length - 1;
     const shown = LEGEND.slice(this.model.loops(body).length ? 0 : 3, last);
     return [...facts, el("h3", {}, "Colours"), ...shown.map(([name, text]) => el("p", { class: "legend" }, el("i", { class: name }), text))];
@@ -67,8 +70,7 @@ export class Inspector {
       parts.push(fact(name, rest.join(" = ")));
     }
     const ran = node.cost === undefined ? undefined : this.model.content.costs![node.cost];
-    if (ran !== undefined) parts.push(fact("ran", cost(ran)), ...(ran.reason ? [el("p", { class: "quiet" }, ran.reason)] : []));
-    if (node.called) parts.push(el("p", { class: "quiet" }, "native code calls back to NumPy for it: it has no native form for its types and shapes"));
+    if (ran !== undefined) parts.push(fact("ran", cost(ran)), ...(ran.advice ? [el("p", { class: "quiet" }, ran.advice)] : []));
     const inputs = node.inputs.filter((value) => value >= 0);
     if (inputs.length) parts.push(el("h3", {}, "Reads"), ...inputs.map((value) => this.link({ body, value })));
     parts.push(el("h3", {}, "Gives"));
@@ -120,9 +122,8 @@ export class Inspector {
 }
 
 function costLine(each: Cost): HTMLElement {
-  const nodes = (each.nodes ?? 1) > 1 ? ` (${each.nodes} nodes)` : "";
-  const calls = each.calls?.length ? `; calls back for ${each.calls.join(", ")}` : "";
-  const line = el("p", { class: "cost" }, el("b", {}, `${each.title}${nodes}`), ` ${cost(each)}${each.reason ? `: ${each.reason}` : ""}${calls}`);
+  const share = `${(100 * (each.share ?? 0)).toFixed(1)} %`;
+  const line = el("p", { class: "cost" }, el("b", {}, each.title), ` ${share}, ${cost(each)}${each.advice ? `: ${each.advice}` : ""}`);
   line.style.marginLeft = `${12 * (each.depth ?? 0)}px`;
   return line;
 }

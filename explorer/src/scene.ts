@@ -6,6 +6,9 @@ import { around, shownItems, type Group } from "./groups";
 import type { Model, Spot } from "./model";
 import { census, cost, count, list, number, shortType, times } from "./words";
 
+/** How nodes run that have no native form. */
+const SLOW = ["interpreted", "called back"];
+
 export interface Item {
   id: string;
   kind: "node" | "group" | "argument" | "result";
@@ -139,14 +142,14 @@ function nodeItem(model: Model, index: number, k: number): Item {
   if (node.outputs.some((value) => body.values[value].varying)) classes.push("varying");
   if (node.bodies) classes.push("control");
   const ran = node.cost === undefined ? undefined : model.content.costs![node.cost];
-  if (node.called || ran?.how === "interpreted") classes.push("slow");
+  if (ran !== undefined && SLOW.includes(ran.how)) classes.push("slow");
   return makeItem({
     id: `n${k}`,
     kind: "node",
     node: k,
     value: node.outputs[0] ?? -1,
     title: titleOf(model, node),
-    lines: [...linesOf(model, body, node), ...(ran ? [clip(cost(ran), 40)] : node.called ? ["calls back to NumPy"] : [])],
+    lines: [...linesOf(model, body, node), ...(ran ? [clip(cost(ran), 40)] : [])],
     classes,
   });
 }

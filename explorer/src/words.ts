@@ -105,11 +105,12 @@ export function duration(seconds: number): string {
   return `${Number((seconds * size).toPrecision(3))} ${unit}`;
 }
 
-/** How a node ran, in a few words. */
+/** How a node ran and what it took, in a few words. */
 export function cost(each: Cost): string {
-  const parts = [each.how];
+  const parts = [each.how === "too short" ? "too short to time" : each.how];
   if (each.seconds !== undefined) parts.push(duration(each.seconds));
-  if (each.iterations && each.looped !== undefined) parts.push(`${duration(each.looped / each.iterations)} an iteration`);
+  if (each.seconds !== undefined && each.iterations) parts.push(`${duration(each.seconds / each.iterations)} an iteration`);
+  else if (each.seconds !== undefined && (each.times ?? 0) > 1) parts.push(`${duration(each.seconds / each.times!)} each time`);
   return parts.join(", ");
 }
 

@@ -115,7 +115,7 @@ class Session:
         return trace
 
     def explain(self) -> list[Verdict]:
-        """How the nodes ran so far: natively, or interpreted for what reason."""
+        """How the nodes ran so far: natively, or interpreted for what reason; what each took is what a profile says."""
         explain: Callable[[Plan], list[Verdict]] = import_whole("whorl.runtime.compiled.explain").explain
         return explain(self.whole.plan)
 

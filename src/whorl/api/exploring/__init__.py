@@ -2,7 +2,7 @@
 
 - `dependence`: what the nodes of a body depend on. `graphs`: bodies as data. `packing`: arrays in few bytes.
   `ticks`: which iterations a page has. `recorded`: a trace as data. `comparing`: where two traces part.
-  `costs`: how nodes ran.
+  `costs`: what nodes took.
 - `document`: all of it in one document. `page`: the file around it. `serving`: the page without a
   file. `exploring`: `explore`.
 

@@ -1,88 +1,69 @@
-"""How the nodes of a model ran, and how long they took: a run that compiles, and one that is timed."""
+"""What the nodes of a model took in one run, for a page: its profile as a list, to whose entries the nodes refer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct
 
-from whorl.api.preparing import prepare
-from whorl.api.tracing.recording import copy_module
+from whorl.api.tracing.profiling import ENDING, NEVER, UNFELT
+from whorl.api.tracing.spending import Profile, Spent
 from whorl.ir.graph import Module
-from whorl.runtime.backends import Mode
-from whorl.runtime.limits import Limits
-from whorl.runtime.session import Session
-from whorl.runtime.trace import COMPILE, MAIN, PHASES, Trace
-
-if TYPE_CHECKING:
-    from whorl.runtime.compiled.explain import Verdict
+from whorl.passes.expose.scopes import Scope, scopes_of
 
 
 class Cost(Struct, frozen=True, omit_defaults=True):
-    """A node, or nodes that ran as one: how, for what reason, and the seconds that it took in one run.
+    """A node: how it ran, its share of the run, and its seconds in `times` executions, where clocks can tell them.
 
-    Of a loop also its iterations, and the seconds that these took. `calls`: the nodes inside that native code leaves
-    to NumPy. `depth` says how many interpreted nodes lie around it.
+    Of a loop also its iterations. `advice`: why it is as slow as it is. `depth` says how many nodes lie around it.
     """
 
     title: str
     how: str
-    reason: str = ""
-    calls: Sequence[str] = ()
-    nodes: int = 1
+    advice: str = ""
     depth: int = 0
+    share: float = 0.0
     seconds: float | None = None
-    iterations: int | None = None
-    looped: float | None = None
+    times: int = 0
+    iterations: int = 0
 
 
-def measure_costs(
-    module: Module, inputs: Mapping[str, Any], limits: Limits | None = None, mode: str | Mode | None = None
-) -> list[Cost]:
-    """The costs of a run for which everything is compiled; those of what lies inside a node follow it.
-
-    Times come from another run, in which loops are on their own, not parts of larger programs.
-    """
-    whole = Session(prepare(copy_module(module)), limits, mode or "native")
-    whole.execute(None, inputs)
-    parts = Session(prepare(copy_module(module)), limits, mode or "native")
-    parts.record(Trace())
-    parts.execute(None, inputs)
-    timed = Trace()
-    parts.record(timed)
-    parts.execute(None, inputs)
-    times = _Times(timed)
-    costs = list(_costs(whole.explain(), times, 0))
-    known = {cost.title for cost in costs}
-    loops = (title for title in times.loops if title not in known)
-    return costs + [times.cost(title, "native" if times.native[title] else "interpreted", depth=1) for title in loops]
+def add_costs(module: Module, profile: Profile, bodies: Sequence[dict[str, Any]]) -> list[Cost]:
+    """The costs of all nodes, those inside others behind these; nodes of the bodies get the numbers of theirs."""
+    flat = list(_flatten(profile.nodes, 0))
+    numbers = {id(spent): k for k, (spent, _) in enumerate(flat)}
+    _mark(scopes_of(module), bodies, numbers, 0, profile.nodes)
+    return [_cost(spent, depth) for spent, depth in flat]
 
 
-class _Times:
-    """The seconds of a run by the titles of nodes, and of loops the iterations and the seconds of these."""
-
-    def __init__(self, trace: Trace) -> None:
-        self.seconds: dict[str, float] = {}
-        self.loops: dict[str, tuple[int, float]] = {}
-        self.native: dict[str, bool] = {}
-        for span in trace.spans:
-            length = span.stop - span.start
-            if span.lane == MAIN:
-                self.seconds[span.name] = self.seconds.get(span.name, 0.0) + length
-            elif span.lane not in (COMPILE, PHASES):
-                count, total = self.loops.get(span.lane, (0, 0.0))
-                self.loops[span.lane] = count + int(span.facts.get("iterations", 0)), total + length
-                self.native[span.lane] = bool(span.facts.get("native"))
-
-    def cost(self, title: str, how: str, depth: int, verdict: Verdict | None = None) -> Cost:
-        """How something ran with its times."""
-        iterations, looped = self.loops.get(title, (None, None))
-        reason, calls, nodes = ("", [], 1) if verdict is None else (verdict.reason, verdict.calls, verdict.nodes)
-        return Cost(title, how, reason, calls, nodes, depth, self.seconds.get(title), iterations, looped)
+def _flatten(nodes: Sequence[Spent], depth: int) -> Iterator[tuple[Spent, int]]:
+    for spent in nodes:
+        yield spent, depth
+        yield from _flatten(spent.inside, depth + 1)
 
 
-def _costs(verdicts: Sequence[Verdict], times: _Times, depth: int) -> Iterator[Cost]:
-    for each in verdicts:
-        yield times.cost(each.title, each.how, depth, each)
-        yield from _costs(each.inside, times, depth + 1)
+def _cost(spent: Spent, depth: int) -> Cost:
+    seconds = None if spent.how in (NEVER, UNFELT) else spent.seconds
+    is_loop = bool(spent.inside) and spent.inside[-1].title == f"{ENDING} the iteration"
+    iterations = spent.inside[-1].times if is_loop else 0
+    return Cost(spent.title, spent.how, spent.advice, depth, spent.share, seconds, spent.times, iterations)
+
+
+def _mark(
+    scopes: Sequence[Scope],
+    bodies: Sequence[dict[str, Any]],
+    numbers: Mapping[int, int],
+    body: int,
+    nodes: Sequence[Spent],
+) -> Sequence[Spent]:
+    """Give the nodes of a body the numbers of their costs; what follows these in the list belongs to other bodies."""
+    for node, entry in zip(scopes[body].region.nodes, bodies[body]["nodes"], strict=True):
+        if not nodes or nodes[0].title != node.title:
+            continue
+        spent, nodes = nodes[0], nodes[1:]
+        entry["cost"] = numbers[id(spent)]
+        inside: Sequence[Spent] = spent.inside
+        for inner in entry.get("bodies", ()):
+            inside = _mark(scopes, bodies, numbers, inner, inside)
+    return nodes

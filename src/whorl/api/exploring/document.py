@@ -8,13 +8,13 @@ from typing import Any
 from msgspec import Struct, to_builtins
 
 from whorl.api.exploring.comparing import compare_traces
-from whorl.api.exploring.costs import Cost
+from whorl.api.exploring.costs import add_costs
 from whorl.api.exploring.graphs import bodies_of
 from whorl.api.exploring.packing import Packer
 from whorl.api.exploring.recorded import BUDGETS, SERVED, choose_detail, pack_traces
+from whorl.api.tracing.spending import Profile
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.ir.graph import Module
-from whorl.passes.expose.scopes import scopes_of
 
 
 class Shown(Struct, frozen=True, kw_only=True):
@@ -24,7 +24,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     module: Module
     traces: Sequence[ValueTrace] = ()
     names: Sequence[str] = ()
-    costs: Sequence[Cost] = ()
+    profile: Profile | None = None
     is_served: bool = False
 
 
@@ -40,9 +40,8 @@ def seal_document(shown: Shown) -> str:
     document: dict[str, Any] = {"title": shown.title, "bodies": bodies_of(shown.module)}
     if len(shown.traces) == 2:
         document["differences"] = compare_traces(shown.module, *shown.traces)
-    if shown.costs:
-        document["costs"] = to_builtins(shown.costs)
-        _mark_costs(shown.module, shown.costs, document["bodies"])
+    if shown.profile is not None:
+        document["costs"] = to_builtins(add_costs(shown.module, shown.profile, document["bodies"]))
     text = ""
     budgets = (SERVED,) if shown.is_served else BUDGETS
     for detail in dict.fromkeys(choose_detail(shown.traces, budget) for budget in budgets):
@@ -53,15 +52,3 @@ def seal_document(shown: Shown) -> str:
         if len(text) <= LARGEST:
             break
     return text
-
-
-def _mark_costs(module: Module, costs: Sequence[Cost], bodies: Sequence[dict[str, Any]]) -> None:
-    """Let nodes refer to their costs by the number in the list."""
-    numbers = {cost.title: k for k, cost in enumerate(costs)}
-    calls = {title: k for k, cost in enumerate(costs) for title in cost.calls}
-    for scope, body in zip(scopes_of(module), bodies, strict=True):
-        for node, entry in zip(scope.region.nodes, body["nodes"], strict=True):
-            if node.title in numbers:
-                entry["cost"] = numbers[node.title]
-            elif node.title in calls:
-                entry["called"] = True

@@ -7,11 +7,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from whorl.api.exploring.costs import Cost, measure_costs
 from whorl.api.exploring.document import Shown, seal_document
 from whorl.api.exploring.page import Page
 from whorl.api.models import Source, load_module
+from whorl.api.tracing.profiling import profile_module
 from whorl.api.tracing.recording import Selection, record, run_once
+from whorl.api.tracing.spending import Profile
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.errors import RunError
 from whorl.ir.graph import Module
@@ -35,7 +36,7 @@ def explore(
     With `inputs` the model is run, and the page shows what happened in each iteration; `values` are globs for what is
     recorded, as in `trace`. `trace`: what was recorded before, in the place of a run. `other`: a second trace, or a
     model with values of the same names that is run on the same inputs, to show both with what differs first. `costs`:
-    run it twice more, and show what ran natively and how long it took. `Page.save` writes the file.
+    show what ran natively and what each node took, as `profile` measures it. `Page.save` writes the file.
     Errors: LoadError, RunError.
     """
     module = load_module(source)
@@ -59,8 +60,8 @@ def explore(
                 raise RunError("there are no inputs to run the other model on", fix="pass inputs, or two traces")
             other = record_run(load_module(other), inputs)
         traces.append(other)
-    measured = measure_costs(module, inputs, limits, backend) if costs and inputs is not None else []
-    return page_of(module, title or title_of(source, module), traces, costs=measured)
+    measured = profile_module(module, inputs, limits, backend) if costs and inputs is not None else None
+    return page_of(module, title or title_of(source, module), traces, profile=measured)
 
 
 def page_of(
@@ -68,12 +69,12 @@ def page_of(
     title: str,
     traces: Sequence[ValueTrace],
     names: Sequence[str] = ("this run", "the other run"),
-    costs: Sequence[Cost] = (),
+    profile: Profile | None = None,
     is_served: bool = False,
 ) -> Page:
-    """The page of a module with one or two traces of it, and with what its nodes cost."""
+    """The page of a module with one or two traces of it, and with what its nodes took."""
     shown = Shown(
-        title=title, module=module, traces=traces, names=names[: len(traces)], costs=costs, is_served=is_served
+        title=title, module=module, traces=traces, names=names[: len(traces)], profile=profile, is_served=is_served
     )
     return Page(title, seal_document(shown))
 

@@ -14,11 +14,11 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from whorl.api.exploring.costs import measure_costs
 from whorl.api.exploring.exploring import has_bodies, page_of, title_of
 from whorl.api.exploring.page import Page
 from whorl.api.exploring.serving import PageServer
 from whorl.api.models import load_module
+from whorl.api.tracing.profiling import profile_module
 from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, load_trace
 from whorl.api.tracing.value_trace import ValueTrace
@@ -61,7 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "names, run on the same inputs",
     )
     parser.add_argument(
-        "--costs", action="store_true", help="run the model twice more, and show what ran natively and how long it took"
+        "--costs",
+        action="store_true",
+        help="show what ran natively and what each node took, as `whorl profile` measures it",
     )
     parser.add_argument(
         "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
@@ -88,9 +90,10 @@ def execute(arguments: argparse.Namespace) -> int:
     inputs = inputs_of(arguments, module, fills=arguments.random is not None) if runs else {}
     with suggest_lengths(arguments, module, inputs):
         traces = _traces(arguments, module, inputs if runs else None)
-        costs = measure_costs(module, inputs, limits_of(arguments), arguments.backend) if arguments.costs else []
+        limits = limits_of(arguments)
+        profile = profile_module(module, inputs, limits, arguments.backend) if arguments.costs else None
     names = ["this run", os.path.basename(_other(arguments))]
-    page = page_of(module, title_of(arguments.model, module), traces, names, costs, serves)
+    page = page_of(module, title_of(arguments.model, module), traces, names, profile, serves)
     if serves:
         return _serve(page, arguments)
     page.save(arguments.output)

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--native",
         action="store_true",
         help="run the model once, on random values where none are given, and show which nodes ran natively, which of "
-        "them call back to NumPy, and why the others were interpreted",
+        "them call back to NumPy, and why the others were interpreted; `whorl profile` says what each took",
     )
     add_inputs(parser)
 
