@@ -144,7 +144,7 @@ def show_watched(watched: whorl.Watched) -> None:
 def look_inside(path: str, out: str) -> list[str]:
     extracted: whorl.Extracted = whorl.extract(path, "steps", at=0, inputs={"x": 1})
     located: whorl.Located | None = whorl.locate(path, {"x": 1}, "isnan(x)")
-    profile: whorl.Profile = whorl.profile(path, {"x": 1}, backend="native")
+    profile: whorl.RunProfile = whorl.profile(path, {"x": 1}, backend="native")
     print(profile.lines(), [spent.share for spent in profile.nodes])
     whorl.watch(path, {"x": 1}, ["x", "isnan(x)"], show_watched, every=2)
     embedded: whorl.Embedded = whorl.embed(path, out, keep=["steps"], weights="model", inputs={"x": np.ones(3)})

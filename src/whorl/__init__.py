@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from whorl.api.tracing.locating import locate as locate
     from whorl.api.tracing.profiling import profile as profile
     from whorl.api.tracing.recording import trace as trace
-    from whorl.api.tracing.spending import Profile as Profile
+    from whorl.api.tracing.spending import RunProfile as RunProfile
     from whorl.api.tracing.storage import load_trace as load_trace
     from whorl.api.tracing.storage import save_trace as save_trace
     from whorl.api.tracing.value_trace import ValueTrace as ValueTrace
@@ -185,7 +185,7 @@ _NAMES = {
     ),
     "whorl.api.tracing.profiling": ("profile",),
     "whorl.api.tracing.recording": ("trace",),
-    "whorl.api.tracing.spending": ("Profile",),
+    "whorl.api.tracing.spending": ("RunProfile",),
     "whorl.api.tracing.storage": (
         "load_trace",
         "save_trace",

@@ -14,7 +14,7 @@ from whorl.api.exploring.costs import Cost, add_costs
 from whorl.api.exploring.document import Shown, seal_document
 from whorl.api.exploring.graphs import bodies_of
 from whorl.api.tracing.profiling import BY_INTERPRETER, CALLED_BACK, NATIVELY, NEVER, UNFELT, profile_module
-from whorl.api.tracing.spending import Profile, Spent
+from whorl.api.tracing.spending import RunProfile, Spent
 
 INPUTS = {name: random_rows(60, 8) for name in ("decay", "driven", "c")} | {"h0": random_rows(8)}
 
@@ -56,7 +56,7 @@ def test_document_has_no_seconds_of_what_clocks_cannot_tell() -> None:
         Spent("end of the iteration", NATIVELY, 60, 2e-4, 0.2),
     ]
     loop = Spent("Loop 'scan'", NATIVELY, 1, 1e-3, 1.0, inside=inside)
-    profile = Profile(1e-3, 1.0, [loop, Spent("Neg 'z'", NEVER, 0)])
+    profile = RunProfile(1e-3, 1.0, [loop, Spent("Neg 'z'", NEVER, 0)])
     document, _ = unpack(seal_document(Shown(title="a", module=whorl.load(MAMBA), profile=profile)))
     main, body = document["bodies"]
     assert convert(document["costs"], list[Cost]) == [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from whorl.api.tracing.spending import Profile, Spent
+from whorl.api.tracing.spending import RunProfile, Spent
 
 INSIDE = [
     Spent("MatMul 'm'", "native", 1000, 0.008, 0.8, 512, "'w' is an input of the model"),
@@ -10,7 +10,7 @@ INSIDE = [
     Spent("Tanh 't'", "too short", 1000, 0.0, 0.0, 512),
     Spent("end of the iteration", "native", 1000, 0.001, 0.1),
 ]
-PROFILE = Profile(0.01, 0.25, [Spent("Loop 'y'", "native", 1, 0.009, 0.9, 512, inside=INSIDE)])
+PROFILE = RunProfile(0.01, 0.25, [Spent("Loop 'y'", "native", 1, 0.009, 0.9, 512, inside=INSIDE)])
 
 
 def test_table_has_a_line_for_each_node_and_one_for_all_that_take_little() -> None:
@@ -23,7 +23,7 @@ def test_table_has_a_line_for_each_node_and_one_for_all_that_take_little() -> No
         "  10.0%      1.000      1000      1000.0            native        end of the iteration",
         f"   0.0%      0.000{'':46}  2 others",
     ]
-    assert repr(PROFILE).startswith("<whorl.Profile>\na run takes 10.000 ms")
+    assert repr(PROFILE).startswith("<whorl.RunProfile>\na run takes 10.000 ms")
 
 
 def test_node_that_never_ran_took_nothing_each_time() -> None:

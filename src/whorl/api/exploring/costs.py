@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from whorl.api.tracing.profiling import ENDING, NEVER, UNFELT
-from whorl.api.tracing.spending import Profile, Spent
+from whorl.api.tracing.spending import RunProfile, Spent
 from whorl.ir.graph import Module
 from whorl.passes.expose.scopes import Scope, scopes_of
 
@@ -29,7 +29,7 @@ class Cost(Struct, frozen=True, omit_defaults=True):
     iterations: int = 0
 
 
-def add_costs(module: Module, profile: Profile, bodies: Sequence[dict[str, Any]]) -> list[Cost]:
+def add_costs(module: Module, profile: RunProfile, bodies: Sequence[dict[str, Any]]) -> list[Cost]:
     """The costs of all nodes, those inside others behind these; nodes of the bodies get the numbers of theirs."""
     flat = list(_flatten(profile.nodes, 0))
     numbers = {id(spent): k for k, (spent, _) in enumerate(flat)}

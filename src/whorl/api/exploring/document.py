@@ -12,7 +12,7 @@ from whorl.api.exploring.costs import add_costs
 from whorl.api.exploring.graphs import bodies_of
 from whorl.api.exploring.packing import Packer
 from whorl.api.exploring.recorded import BUDGETS, SERVED, choose_detail, pack_traces
-from whorl.api.tracing.spending import Profile
+from whorl.api.tracing.spending import RunProfile
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.ir.graph import Module
 
@@ -24,7 +24,7 @@ class Shown(Struct, frozen=True, kw_only=True):
     module: Module
     traces: Sequence[ValueTrace] = ()
     names: Sequence[str] = ()
-    profile: Profile | None = None
+    profile: RunProfile | None = None
     is_served: bool = False
 
 

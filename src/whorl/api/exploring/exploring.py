@@ -12,7 +12,7 @@ from whorl.api.exploring.page import Page
 from whorl.api.models import Source, load_module
 from whorl.api.tracing.profiling import profile_module
 from whorl.api.tracing.recording import Selection, record, run_once
-from whorl.api.tracing.spending import Profile
+from whorl.api.tracing.spending import RunProfile
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.errors import RunError
 from whorl.ir.graph import Module
@@ -69,7 +69,7 @@ def page_of(
     title: str,
     traces: Sequence[ValueTrace],
     names: Sequence[str] = ("this run", "the other run"),
-    profile: Profile | None = None,
+    profile: RunProfile | None = None,
     is_served: bool = False,
 ) -> Page:
     """The page of a module with one or two traces of it, and with what its nodes took."""

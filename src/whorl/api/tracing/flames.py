@@ -6,7 +6,7 @@ import html
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from whorl.api.tracing.spending import Profile, Spent
+from whorl.api.tracing.spending import RunProfile, Spent
 
 WIDTH, ROW, MARGIN = 1200, 20, 4
 """Pixels."""
@@ -16,7 +16,7 @@ COLORS = {"native": "#8fbf8f", "called back": "#e0a060", "interpreted": "#d98080
 OTHER = "#c8c8c8"
 
 
-def flame_graph(profile: Profile, title: str) -> str:
+def flame_graph(profile: RunProfile, title: str) -> str:
     """An SVG in which a box is as wide as what its node took, above the boxes of what is inside it."""
     boxes = list(_boxes(profile.nodes, 0.0, 1, profile.seconds))
     depth = 1 + max((row for row, *_ in boxes), default=0)
@@ -65,7 +65,7 @@ def _shown(seconds: float) -> str:
     return f"{1e3 * seconds:.3f} ms"
 
 
-def chrome_events(profile: Profile, process: int = 2) -> list[dict[str, Any]]:
+def chrome_events(profile: RunProfile, process: int = 2) -> list[dict[str, Any]]:
     """What nodes took in one run, all iterations of a node as one event, in Chrome's format."""
     name = {"ph": "M", "pid": process, "tid": 0, "name": "process_name", "args": {"name": "nodes, iterations summed"}}
     return [name, *_events(profile.nodes, 0.0, process)]

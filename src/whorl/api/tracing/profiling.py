@@ -19,7 +19,7 @@ from whorl.api.models import Source, load_module
 from whorl.api.preparing import prepare
 from whorl.api.tracing.advising import advise
 from whorl.api.tracing.recording import copy_module
-from whorl.api.tracing.spending import Profile, Spent
+from whorl.api.tracing.spending import RunProfile, Spent
 from whorl.ir.graph import Module, Node
 from whorl.ir.types import AnyShape, TensorType
 from whorl.kernels.clock.meaning import COLUMNS, FIRST, INTERPRETED, NANOSECONDS, NATIVE, TICKS
@@ -54,7 +54,7 @@ ENDING = "end of"
 
 def profile(
     source: Source, inputs: Mapping[str, Any], *, limits: Limits | None = None, backend: str | None = None
-) -> Profile:
+) -> RunProfile:
     """Where the time of a run of a model goes, whatever `load` takes: the nodes of all of its loops and branches.
 
     The model runs until its time is known, and then with clocks between its nodes, in a second form that is compiled
@@ -65,7 +65,7 @@ def profile(
 
 def profile_module(
     module: Module, inputs: Mapping[str, Any], limits: Limits | None = None, mode: str | Mode | None = None
-) -> Profile:
+) -> RunProfile:
     """`profile` of a module, which is left as it is."""
     mode = mode or "native"
     plain = Session(prepare(copy_module(module)), limits, mode)
@@ -85,7 +85,7 @@ def profile_module(
     for each in nodes:
         _scale(each, seconds / total if total else 0.0)
     _share(nodes, seconds)
-    return Profile(seconds, first, nodes)
+    return RunProfile(seconds, first, nodes)
 
 
 def _run_often(run: Callable[[], object]) -> list[float]:

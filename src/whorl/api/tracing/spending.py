@@ -33,7 +33,7 @@ class Spent(Struct):
         return 1e9 * self.seconds / self.times if self.times else 0.0
 
 
-class Profile(Struct):
+class RunProfile(Struct):
     """The seconds that one run takes, those of the first one, which compiles, and what the nodes spent."""
 
     seconds: float
@@ -46,7 +46,7 @@ class Profile(Struct):
         return [f"a run takes {1e3 * self.seconds:.3f} ms, {first}", HEADER, *_lines(self.nodes, "")]
 
     def __repr__(self) -> str:
-        return "\n".join(["<whorl.Profile>", *self.lines()])
+        return "\n".join(["<whorl.RunProfile>", *self.lines()])
 
 
 def _lines(nodes: Sequence[Spent], indent: str) -> Iterator[str]:
