@@ -68,4 +68,5 @@ def test_first_difference_is_located(
         first = first_in_file(case.data, ours, theirs, inputs, {})
     assert first is not None
     located = ",".join(f"{path}:{number}" for path, number in first.loops) or "-"
-    assert (located, first.value, first.node) == (loops, value, node)
+    assert (located, first.node) == (loops, node)
+    assert first.value in value.split("|")
