@@ -53,3 +53,10 @@ def test_nan_against_a_number_has_no_distance() -> None:
     difference = measure(np.float32([np.nan]), np.float32([1]), DEFAULTS)
     assert difference is not None
     assert (difference.max_abs, difference.ulp) == (None, None)
+
+
+def test_signaling_nan_differs_without_a_warning() -> None:
+    signaling = np.array([0x7F800001], np.uint32).view(np.float32)
+    difference = measure(np.ones(1, np.float32), signaling, {})
+    assert difference is not None and difference.text.startswith("1 of 1 elements differ")
+    assert measure(signaling, signaling.copy(), {}) is None

@@ -53,6 +53,7 @@ def measure(ours: Any, theirs: Any, tolerances: Tolerances) -> Difference | None
     return None if ours is None or type(ours) is type(theirs) else Difference("values of different kinds")
 
 
+@np.errstate(all="ignore")  # memory that an engine never wrote may hold a signaling NaN
 def _measure_arrays(ours: np.ndarray, theirs: np.ndarray, tolerances: Tolerances) -> Difference | None:
     if ours.dtype != theirs.dtype or ours.shape != theirs.shape:
         return Difference(f"{type_of(ours)} here, {type_of(theirs)} there")
@@ -68,9 +69,8 @@ def _measure_arrays(ours: np.ndarray, theirs: np.ndarray, tolerances: Tolerances
     if ours.dtype == STRING or ours.dtype.kind == "b" or ours.dtype in COMPLEX:
         return Difference(text, list(index), *first)
     a, b = ours.astype(np.float64)[wrong], theirs.astype(np.float64)[wrong]
-    with np.errstate(all="ignore"):
-        distance = np.abs(a - b)
-        relative = distance / np.abs(a)
+    distance = np.abs(a - b)
+    relative = distance / np.abs(a)
     return Difference(text, list(index), *first, _greatest(distance), _greatest(relative), _ulps(ours, theirs, wrong))
 
 
@@ -84,8 +84,7 @@ def _wrong(ours: np.ndarray, theirs: np.ndarray, tolerances: Tolerances) -> np.n
         a, b = ours.astype(wide), theirs.astype(wide)
         is_same = (a == b) & (np.signbit(a) == np.signbit(b))
         return ~(is_same | (np.isnan(a) & np.isnan(b)))
-    with np.errstate(all="ignore"):
-        return ~np.isclose(theirs.astype(wide), ours.astype(wide), rtol=rtol, atol=atol, equal_nan=True)
+    return ~np.isclose(theirs.astype(wide), ours.astype(wide), rtol=rtol, atol=atol, equal_nan=True)
 
 
 def _greatest(distances: np.ndarray) -> float | None:
