@@ -15,7 +15,7 @@ from whorl.kernel.verify import verify_program
 from whorl.lowering.graphs import lower_graph
 from whorl.ops.control.flow import Loop
 from whorl.ops.control.iteration import Iteration
-from whorl.runtime.compiled.loop_slices import LoopSlices
+from whorl.runtime.compiled.loop_slices import LoopSlices, _shapes_of
 from whorl.runtime.interpreter.step import Frame, Run
 from whorl.runtime.limits import UNLIMITED
 from whorl.runtime.session import Session
@@ -102,7 +102,7 @@ def by_slices(text: str, feeds: dict[str, np.ndarray]) -> list[np.ndarray] | Non
     inputs = [None if v is None else feeds[v.name] for v in node.inputs]
     iteration = Iteration(node.op, inputs, (0, 0))
     runner = LoopSlices(node, 0, True)
-    runner.length = 2
+    runner.lengths[_shapes_of(iteration)] = 2
     rows = runner.run(iteration, Frame("body", 0), Run(UNLIMITED), True)
     return None if rows is None else [*iteration.state, *iteration.last, *iteration.collected(rows)]
 

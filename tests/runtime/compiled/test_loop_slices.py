@@ -256,3 +256,45 @@ def test_constant_that_a_body_transposes_is_read_in_its_new_order(limits):
     feeds = {"n": np.array(2), "x": np.zeros((1, 1), np.float32)}
     assert made.run(None, feeds | {"keeps": np.array(False)})[0].tolist() == [[1, 4], [2, 5], [3, 6]]
     assert made.run(None, feeds | {"keeps": np.array(True)})[0].tolist() == [[7]]
+
+
+LENGTHS = """
+main (int64 n, float[k] x) => (float[m] y) {
+  y = Loop (n, "", x) <body = step (int64 i, bool go, float[a] h) => (bool on, float[b] next) {
+    on = Identity (go)
+    next = Sin (h)
+  }>
+}
+"""
+
+
+def test_slices_are_short_again_for_longer_tensors():
+    reported = []
+    made = session(LENGTHS, progress=lambda loop, done, total: reported.append(done))
+    for _ in range(2):
+        made.run(None, {"n": np.array(100_000), "x": np.ones(2, np.float32)})
+    assert len(reported) < 50
+    reported.clear()
+    made.run(None, {"n": np.array(40), "x": np.ones(1_000_000, np.float32)})
+    assert reported[0] == 1 and reported[-1] == 40
+
+
+def test_trip_count_that_no_memory_has_rows_for_ends_with_the_time():
+    made = session(COUNT, timeout=0.3)
+    feeds = {"x": np.ones(3, np.float32)}
+    assert len(made.run(None, feeds | {"n": np.array(4)})[1]) == 4
+    with pytest.raises((whorl.TimeLimitError, whorl.MemoryLimitError)):
+        made.run(None, feeds | {"n": np.array(1 << 62)})
+
+
+def test_number_of_iterations_that_divides_is_not_taken_for_a_length():
+    text = COUNT.replace("(float[3] y, float[k,3] seen) {", "(float[3] y, float[k,3] seen, int64 q) { q = Mod (n, n)")
+    made, oracle = session(text), interpreted(text)
+    outcomes = []
+    for each in (made, oracle):
+        each.run(None, {"n": np.array(3), "x": np.zeros(3, np.float32)})
+        try:
+            outcomes.append([r.tolist() for r in each.run(None, {"n": np.array(0), "x": np.zeros(3, np.float32)})])
+        except whorl.RunError as error:
+            outcomes.append(str(error))
+    assert outcomes[0] == outcomes[1]

@@ -8,7 +8,7 @@ again there and names its location.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 
 import numpy as np
 
@@ -31,6 +31,8 @@ SLICE_SECONDS = 0.01
 BYTES_PER_SECOND, COPIES = 4e9, 8
 """How fast carried values are copied, and how many times as long as that a slice takes."""
 LONGEST_SLICE, MOST_GROWTH = 1 << 22, 16
+MOST_SHAPES = 64
+"""Shapes for which the length of slices is remembered."""
 RETRY = 16
 """By how much a slice is shorter than one that failed."""
 POLL_EVERY = 64
@@ -97,12 +99,14 @@ class LoopSlices(LoopRunner):
     """The programs of the slices of one Loop node.
 
     It takes over after so many interpreted iterations; `waits`: for the compiler, which else works in the background.
-    `refusal` says why there can be no program at all, `length` how many iterations a slice has.
+    `refusal` says why there can be no program at all, `lengths` how many iterations a slice has for values of such
+    shapes: an iteration may take a million times as long for others.
     """
 
     def __init__(self, node: Node, after: int, waits: bool) -> None:
         self.node, self.after, self.waits = node, after, waits
-        self.interpreted, self.length = 0, 1
+        self.interpreted = 0
+        self.lengths: dict[Hashable, int] = {}
         self.slice: LoopSlice | None = None
         self.programs: SubgraphPrograms | None = None
         self.refusal: Refusal | None = None
@@ -147,8 +151,8 @@ class LoopSlices(LoopRunner):
         None where there is no native form, or where native code met an error: the iteration then stands a few
         iterations before it, for the interpreter to meet it again and name its location.
         """
-        budget, collected = run.budget, CollectedRows(iteration)
-        length, has_failed = self.length, False
+        budget, collected, shapes = run.budget, CollectedRows(iteration), _shapes_of(iteration)
+        length, has_failed = self.lengths.get(shapes, 1), False
         while not iteration.is_over:
             frame.iteration = first = iteration.index
             budget.check_iteration(first)
@@ -156,16 +160,18 @@ class LoopSlices(LoopRunner):
             count = min([length, *left])
             start = now()
             done = self._run_slice(iteration, count, collected, run)
+            if not done and (done is None or count <= RETRY):
+                collected.leave()
+                return None
+            if not done:
+                length, has_failed = count // RETRY, True
+                continue
             if budget.trace is not None:
                 facts = {"iteration": first, "iterations": iteration.index - first, "native": True}
                 budget.trace.add(self.node.title, "slice", start, **facts)
-            if not done:
-                if done is None or count <= RETRY:
-                    collected.leave()
-                    return None
-                length, has_failed = count // RETRY, True
-            elif iteration.index - first == length and not has_failed:
-                length = self.length = _next_length(length, now() - start, iteration)
+            if iteration.index - first == length and not has_failed:
+                length = _next_length(length, now() - start, iteration)
+                self.lengths = {**dict([*self.lengths.items()][1 - MOST_SHAPES :]), shapes: length}
             if is_outermost:
                 budget.report(self.node.title, iteration.index, iteration.bound)
         return collected.arrays()
@@ -208,6 +214,12 @@ def _programs_of(slice: LoopSlice) -> SubgraphPrograms:
     arguments, captured = slice.region.arguments, len(slice.captured) + 1
     varying = [*arguments[:-captured], arguments[-1]]
     return SubgraphPrograms([slice.node], arguments, slice.node.outputs, slice.constants, varying)
+
+
+def _shapes_of(iteration: Iteration) -> Hashable:
+    """What an iteration computes on, as far as shapes tell."""
+    values = [*iteration.state, *iteration.captured]
+    return tuple(len(x) if is_sequence(x) else np.shape(x) for x in values), *(x.shape[1:] for x in iteration.rows)
 
 
 def _next_length(length: int, seconds: float, iteration: Iteration) -> int:
