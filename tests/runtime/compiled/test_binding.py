@@ -99,7 +99,7 @@ def test_template_is_of_names_alone() -> None:
         assert template.bind(shapes) is None
 
 
-def test_element_that_counts_rows_has_a_name_unless_it_is_negative() -> None:
+def test_element_that_counts_rows_has_a_name_unless_it_is_none_of_a_length() -> None:
     binder = Binder([TensorType(np.dtype(np.int64), ()), TensorType(np.dtype(np.float32), (3,))], counts=[0])
     x = np.ones(3, np.float32)
     bound = binder.bind([np.array(7), x])
@@ -108,7 +108,8 @@ def test_element_that_counts_rows_has_a_name_unless_it_is_negative() -> None:
     assert known is not None and str(known.item()) == "n0"
     pattern = bound.pattern([], ())
     assert binder.bind([np.array(9), x]).pattern([], ()) == pattern
-    assert binder.bind([np.array(0), x]).is_unusual
-    negative = binder.bind([np.array(-1), x])
-    assert (negative.lengths, negative.counts) == ({}, ())
-    assert negative.pattern([], ()) != pattern
+    assert binder.bind([np.array(1), x]).is_unusual
+    for none in (0, -1, 1 << 62):
+        other = binder.bind([np.array(none), x])
+        assert (other.lengths, other.counts) == ({}, ())
+        assert other.pattern([], ()) != pattern

@@ -17,6 +17,7 @@ from msgspec import Struct
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear, Unknown
 from whorl.ir.types import AnyShape, Known, TensorType
+from whorl.lowering.graph_program import MOST_ELEMENTS
 
 LEAST, NEVER = 2, 1 << 63
 """The least length that has a name of its own; one beyond all lengths, from which on none has."""
@@ -130,7 +131,8 @@ class Template(Struct, frozen=True):
 class Binder:
     """Binds runs to the dims of declared types.
 
-    `counts` are inputs whose one element says how many rows a loop collects, and has a name like a length.
+    `counts` are inputs whose one element says how many rows a loop collects, and has a name like a length. A number
+    that is none has none: what is divided by a name is not 0.
     Invariant: runs that have the same shapes over names differ in the lengths of the names alone. `template` is that of
     the last run to which nothing that the types say but a name gave another form.
     """
@@ -161,7 +163,7 @@ class Binder:
         lengths = {name: length for name, length in lengths.items() if name in read}
         if self.counts:
             values = {n: int(arrays[n].item()) for n in self.counts if arrays[n].size == 1}
-            counts = {n: value for n, value in values.items() if value >= least}
+            counts = {n: value for n, value in values.items() if max(least, 1) <= value <= MOST_ELEMENTS}
             return Binding(shapes, lengths | {str(count_name(n)): value for n, value in counts.items()}, tuple(counts))
         binding = Binding(shapes, lengths)
         if least == 0 and not contradicted and not binding.is_unusual and self._follows_types(shapes):
