@@ -46,7 +46,7 @@ def test_script_on_an_mdf_model_runs(name, capsys):
 
 
 def test_cells_of_the_notebook_run_and_hold_no_outputs(monkeypatch):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="matplotlib draws the plots")
     pytest.importorskip("xarray")
     monkeypatch.chdir(EXAMPLES)
     notebook = json.loads((EXAMPLES / "inside_a_loop.ipynb").read_text(encoding="utf-8"))

@@ -15,7 +15,7 @@ F32 = np.dtype(np.float32)
 def functions() -> Functions:
     known = lists.functions()
     if known is None:
-        pytest.skip("this Python or NumPy keeps arrays elsewhere")
+        pytest.skip("array objects of this NumPy have no address of their elements at a known offset")
     return known
 
 

@@ -74,7 +74,7 @@ def workers_of(process, engine):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_workers_that_are_killed_at_random_lose_and_double_nothing(calm, tmp_path, engine):
-    pytest.importorskip(PACKAGES[engine])
+    pytest.importorskip(PACKAGES[engine], reason="this engine is not installed")
     chance, kills, runs = random.Random(engine), 0, 0
     while kills < WORKERS:  # on a fast machine a run may end before all of them
         runs += 1
@@ -103,7 +103,7 @@ def kill_workers(process, calm, out, engine, chance, most):
 
 @pytest.mark.parametrize("engine", ENGINES)
 def test_drivers_that_are_killed_lose_and_double_nothing(calm, tmp_path, engine):
-    pytest.importorskip(PACKAGES[engine])
+    pytest.importorskip(PACKAGES[engine], reason="this engine is not installed")
     out = tmp_path / "out"
     for number in range(DRIVERS):
         process = start(calm, out, engine)

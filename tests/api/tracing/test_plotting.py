@@ -9,7 +9,7 @@ from traced_models import NESTED, X
 
 import whorl
 
-pytest.importorskip("matplotlib")
+pytest.importorskip("matplotlib", reason="matplotlib draws the plots")
 FEEDS = {"n": np.array(4), "x": X}
 ROLLED = {"count": np.array(3), "table": np.arange(12, dtype=np.float32)}
 WORDS = model(

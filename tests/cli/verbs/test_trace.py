@@ -102,7 +102,7 @@ def test_options_for_records_do_not_go_with_watch(whorl, saved):
 
 
 def test_records_are_drawn(whorl, saved, tmp_path):
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="matplotlib draws the plots")
     picture = tmp_path / "t.svg"
     report = whorl("trace", saved(NESTED), *INPUTS, "--values", "outer/t", "--plot", picture)
     assert report.code == 0, report.err
