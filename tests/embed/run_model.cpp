@@ -18,7 +18,7 @@ template <typename... Arguments> static void call(int slot, Arguments... argumen
     void *status = reinterpret_cast<void *(*)(Arguments...)>(const_cast<void *>(api[slot]))(arguments...);
     if (status == nullptr) return;
     std::fprintf(stderr, "%s\n", reinterpret_cast<const char *(*)(void *)>(const_cast<void *>(api[2]))(status));
-    std::exit(3);
+    std::_Exit(3);  // other threads are inside onnxruntime, whose globals exit() would destroy under them
 }
 
 enum {
