@@ -103,13 +103,19 @@ def test_element_that_counts_rows_has_a_name_unless_it_is_none_of_a_length() -> 
     binder = Binder([TensorType(np.dtype(np.int64), ()), TensorType(np.dtype(np.float32), (3,))], counts=[0])
     x = np.ones(3, np.float32)
     bound = binder.bind([np.array(7), x])
-    assert (bound.lengths, bound.counts) == ({"n0": 7}, (0,))
+    assert (bound.lengths, bound.counts) == ({"n0.": 7}, {0: dims.name("n0.")})
     known = bound.facts([np.dtype(np.int64), x.dtype])[0].known
-    assert known is not None and str(known.item()) == "n0"
+    assert known is not None and str(known.item()) == "n0."
     pattern = bound.pattern([], ())
     assert binder.bind([np.array(9), x]).pattern([], ()) == pattern
     assert binder.bind([np.array(1), x]).is_unusual
     for none in (0, -1, 1 << 62):
         other = binder.bind([np.array(none), x])
-        assert (other.lengths, other.counts) == ({}, ())
+        assert (other.lengths, other.counts) == ({}, {})
         assert other.pattern([], ()) != pattern
+
+
+def test_element_that_counts_rows_has_no_name_of_a_length() -> None:
+    n = dims.name("n0.")
+    binder = Binder([TensorType(np.dtype(np.int64), ()), TensorType(np.dtype(np.float32), (n,))], counts=[0])
+    assert binder.bind([np.array(7), np.ones(3, np.float32)]).lengths == {"n0.": 3, "n0..": 7}

@@ -191,3 +191,19 @@ def test_trip_count_of_a_loop_that_may_stop_is_no_length():
         (seen,) = made.run(None, {"n": np.array(n), "go": np.array(True), "x": np.ones(2, F32)})
         assert seen.shape == (rows, 2)
     assert subgraph(made).cache.keyed == ()
+
+
+def test_trip_count_is_no_length_of_any_name():
+    text = """main (int64 n, float[{name}] x) => (float[{name}] y, float[k, {name}] seen) {{
+        y, seen = Loop (n, "", x) <
+            body = b (int64 i, bool go, float[{name}] h) => (bool on, float[{name}] next, float[{name}] out) {{
+                on = Identity (go)
+                next = Add (h, h)
+                out = Neg (next)
+            }}>
+    }}"""
+    for name in ("n0", "q"):
+        made = session(model(text.format(name=name)))
+        for n, length in ((3, 5), (5, 3), (2, 2), (0, 4)):
+            y, seen = made.run(None, {"n": np.array(n), "x": np.ones(length, F32)})
+            assert (y.shape, seen.shape) == ((length,), (n, length))

@@ -16,7 +16,8 @@ from msgspec import Struct
 
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear, Unknown
-from whorl.ir.types import AnyShape, Known, TensorType
+from whorl.ir.infer import names_in_type
+from whorl.ir.types import AnyShape, Known, TensorType, lengths_of
 from whorl.lowering.graph_program import MOST_ELEMENTS
 
 LEAST, NEVER = 2, 1 << 63
@@ -40,12 +41,12 @@ Signature = tuple[Shape | bytes | None, ...]
 class Binding(Struct, frozen=True):
     """The shapes of inputs over names, and the length that each name has in this run.
 
-    The elements of inputs numbered `counts` have names, too; None where no input has such an element in any run.
+    The elements of some inputs have names, too: `counts` by the inputs' numbers; None where none has in any run.
     """
 
     shapes: tuple[tuple[Dim, ...], ...]
     lengths: Mapping[str, int]
-    counts: tuple[int, ...] | None = None
+    counts: Mapping[int, Linear] | None = None
 
     @property
     def is_unusual(self) -> bool:
@@ -54,16 +55,20 @@ class Binding(Struct, frozen=True):
 
     def pattern(self, arrays: Sequence[np.ndarray], specialised: Sequence[int]) -> Pattern:
         """The key of a program: shapes over names, and the elements of the inputs that programs are specialised to."""
-        counts = () if self.counts is None else (self.counts,)
+        counts = () if self.counts is None else (tuple(self.counts),)
         return (*self.shapes, *counts, *[contents_of(arrays[n]) for n in specialised])
 
     def facts(self, dtypes: Sequence[np.dtype]) -> list[Known]:
         """The types of the inputs, and the names of their elements."""
         facts = [Known(TensorType(d, s)) for d, s in zip(dtypes, self.shapes, strict=True)]
-        for n in self.counts or ():
-            ones = (1,) * len(self.shapes[n])
-            facts[n] = Known(facts[n].type, np.full(ones, count_name(n), object))
+        for n, name in (self.counts or {}).items():
+            facts[n] = counted(TensorType(dtypes[n], self.shapes[n]), name)
         return facts
+
+
+def counted(type: TensorType, name: Dim) -> Known:
+    """The type of an input whose one element has a name like a length."""
+    return Known(type, np.full((1,) * len(lengths_of(type)), name, object))
 
 
 def variants(pattern: Pattern) -> Iterator[Pattern]:
@@ -138,7 +143,7 @@ class Binder:
     """
 
     def __init__(self, types: Sequence[TensorType], counts: Sequence[int] = ()) -> None:
-        self.types, self.counts = types, counts
+        self.types, self.counts = types, count_names(types, counts)
         self.template: Template | None = None
         self.own: list[list[Linear]] = [
             [dims.name(f"d{n}.{axis}") for axis in range(_rank(type))] for n, type in enumerate(types)
@@ -163,8 +168,9 @@ class Binder:
         lengths = {name: length for name, length in lengths.items() if name in read}
         if self.counts:
             values = {n: int(arrays[n].item()) for n in self.counts if arrays[n].size == 1}
-            counts = {n: value for n, value in values.items() if max(least, 1) <= value <= MOST_ELEMENTS}
-            return Binding(shapes, lengths | {str(count_name(n)): value for n, value in counts.items()}, tuple(counts))
+            values = {n: value for n, value in values.items() if max(least, 1) <= value <= MOST_ELEMENTS}
+            lengths |= {str(self.counts[n]): value for n, value in values.items()}
+            return Binding(shapes, lengths, {n: self.counts[n] for n in values})
         binding = Binding(shapes, lengths)
         if least == 0 and not contradicted and not binding.is_unusual and self._follows_types(shapes):
             self.template = Template.of(shapes)
@@ -217,9 +223,13 @@ class Binder:
         return tuple(result)
 
 
-def count_name(number: int) -> Linear:
-    """The name of the element of an input that says how often a loop runs."""
-    return dims.name(f"n{number}")
+def count_names(types: Sequence[TensorType], counts: Sequence[int]) -> dict[int, Linear]:
+    """Names of the elements of inputs that say how often a loop runs, other ones than those that types have."""
+    known = set[str]().union(*map(names_in_type, types))
+    mark = "."
+    while any(f"n{number}{mark}" in known for number in counts):
+        mark += "."
+    return {number: dims.name(f"n{number}{mark}") for number in counts}
 
 
 def _rank(type: TensorType) -> int:
