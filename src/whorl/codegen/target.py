@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import threading
 import weakref
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -27,7 +27,7 @@ from whorl.phases import Phase, in_phase
 _compiled = threading.local()
 _recent: dict[tuple[Source, int], bytes] = {}
 """Object code that this process has used lately."""
-RECENT_CODES, SMALL_CODE, SOURCES_AT_ONCE = 256, 1 << 14, 4
+RECENT_CODES, SMALL_CODE = 256, 1 << 14
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -248,14 +248,16 @@ def object_codes(sources: Sequence[Source]) -> list[bytes]:
     """Object code of sources, from this process or the disk where it was compiled before.
 
     Those that are new are all optimised before the first becomes machine code, and glue becomes that last: these are
-    different parts of LLVM, and what is in memory of the one is given back before the next.
+    different parts of LLVM, and what is in memory of the one is given back before the next. Within a part it stays:
+    each source would bring it in again, a page at a time.
     """
     codes = {source: code for source in sources if (code := _known_code(source)) is not None}
     new = sorted((source for source in sources if source not in codes), key=_is_glue)
     context = _llvm().create_context() if new else None
-    modules = {source: _optimised_for_host(source, context) for source in _with_little_memory(new)}
+    modules = {source: _optimised_for_host(source, context) for source in new}
     for _, group in groupby(new, _is_glue):
-        for source in _with_little_memory(group):
+        _release_memory()
+        for source in group:
             codes[source] = _machine_code_of(modules.pop(source), source.effort)
             cache.write(object_key(source), codes[source])
     if new:
@@ -264,14 +266,6 @@ def object_codes(sources: Sequence[Source]) -> list[bytes]:
         if len(codes[source]) <= SMALL_CODE:
             _remember(source, codes[source])
     return [codes[source] for source in sources]
-
-
-def _with_little_memory(sources: Iterable[Source]) -> Iterator[Source]:
-    """Sources to work on, with so much of LLVM in memory as some of them need, not all since it was loaded."""
-    for number, source in enumerate(sources):
-        if number % SOURCES_AT_ONCE == 0:
-            _release_memory()
-        yield source
 
 
 def _release_memory() -> None:
