@@ -1,12 +1,16 @@
-"""Lists of arrays in machine code: their tables and elements, what is refused, and arrays filled from elements."""
+"""Lists of arrays in machine code: their tables and elements, what is refused, and lists made of elements."""
 
 from __future__ import annotations
+
+import ctypes
+import gc
+import sys
 
 import numpy as np
 import pytest
 
 from whorl.codegen import lists
-from whorl.codegen.lists import Functions, layout, pack_deal, pack_read
+from whorl.codegen.lists import Functions, layout
 
 F32 = np.dtype(np.float32)
 
@@ -19,12 +23,14 @@ def functions() -> Functions:
     return known
 
 
-def read(functions: Functions, items: list[np.ndarray], rank: int, expected: list[int], capacity: int):
-    declared, table = np.array(expected, np.int64), np.full((len(items), 1 + rank), -7)
+def read(functions: Functions, items: list[np.ndarray], rank: int, expected: list[int], capacity: int, rows: int = 4):
+    declared, table = np.array(expected, np.int64), np.full((rows, 1 + rank), -7)
     elements = np.full(capacity, -7, F32)
-    objects = id(items), id(np.ndarray), id(F32), id(declared), id(table), id(elements)
-    size = functions.read(pack_read(*objects, functions.copy, len(items), rank, F32.itemsize, capacity))
-    return size, table.tolist(), elements.tolist()
+    cells = functions.cells_to_read(F32, declared)
+    cells[lists.READ_TABLE : lists.READ_TABLE + 2] = [table.ctypes.data, elements.ctypes.data]
+    cells[lists.READ_ROWS : lists.READ_ROWS + 2] = [rows, capacity]
+    answer = functions.read(ctypes.addressof(cells), items)
+    return answer, cells[lists.READ_COUNT :], table[: len(items)].tolist(), elements.tolist()
 
 
 def floats(*shapes: tuple[int, ...]) -> list[np.ndarray]:
@@ -33,13 +39,20 @@ def floats(*shapes: tuple[int, ...]) -> list[np.ndarray]:
 
 def test_list_of_arrays_becomes_elements_and_a_table(functions) -> None:
     table = [[0, 2, 2], [4, 0, 3], [4, 1, 2]]
-    assert read(functions, floats((2, 2), (0, 3), (1, 2)), 2, [-1, -1], 6) == (12, table, [0, 1, 2, 3, 0, 1])
-    assert read(functions, floats((2,), (2,)), 1, [2], 4) == (9, [[0, 2], [2, 2]], [0, 1, 0, 1])
-    assert read(functions, floats((), ()), 0, [], 2) == (5, [[0], [1]], [0, 0])
+    known = read(functions, floats((2, 2), (0, 3), (1, 2)), 2, [-1, -1], 7)
+    assert known == (0, [3, 6], table, [0, 1, 2, 3, 0, 1, -7])
+    assert read(functions, floats((2,), (2,)), 1, [2], 4) == (1, [2, 4], [[0, 2], [2, 2]], [0, 1, 0, 1])
+    assert read(functions, floats((), ()), 0, [], 2) == (1, [2, 2], [[0], [1]], [0, 0])
 
 
-def test_elements_are_left_where_there_is_memory_for_another_number(functions) -> None:
-    assert read(functions, floats((2,), (1,)), 1, [-1], 2) == (6, [[0, 2], [2, 1]], [-7, -7])
+def test_too_little_memory_says_how_much_is_needed(functions) -> None:
+    few_elements = read(functions, floats((2,), (1,)), 1, [-1], 2)
+    assert few_elements == (lists.NO_ROOM, [2, 3], [[0, 2], [2, 1]], [-7, -7])
+    assert read(functions, floats((2,), (1,)), 1, [-1], 9, rows=1)[:2] == (lists.NO_ROOM, [2, 0])
+
+
+def test_empty_list_is_refused(functions) -> None:
+    assert read(functions, [], 1, [-1], 2)[0] == lists.MISFIT
 
 
 @pytest.mark.parametrize(
@@ -55,18 +68,46 @@ def test_elements_are_left_where_there_is_memory_for_another_number(functions) -
     ids=["rank", "element type", "not row-major", "length", "no array", "subclass"],
 )
 def test_other_arrays_are_refused(functions, other) -> None:
-    assert read(functions, [*floats((2,)), other], 1, [2], 4)[0] == -1
+    assert read(functions, [*floats((2,)), other], 1, [2], 4)[0] == lists.MISFIT
 
 
-def test_arrays_are_filled_from_elements(functions) -> None:
+def made(functions: Functions, elements: np.ndarray, table: np.ndarray, count: int, step: int) -> list[np.ndarray]:
+    cells = functions.cells_to_make(elements.dtype, table.shape[-1] - 1, step)
+    cells[-lists.MADE_FROM :] = [elements.ctypes.data, table.ctypes.data, count]
+    return functions.make(ctypes.addressof(cells))
+
+
+def test_lists_are_made_of_elements(functions) -> None:
     elements = np.arange(6, dtype=F32)
     table = np.array([[0, 1, 2], [2, 0, 5], [2, 4, 1]])
-    arrays = [np.zeros(shape, F32) for shape in ((1, 2), (0, 5), (4, 1))]
-    functions.deal(pack_deal(id(arrays), id(table), id(elements), functions.copy, 3, 2, 3, 4))
+    arrays = made(functions, elements, table, 3, 3)
+    assert [each.shape for each in arrays] == [(1, 2), (0, 5), (4, 1)]
     assert [each.ravel().tolist() for each in arrays] == [[0, 1], [], [2, 3, 4, 5]]
-    alike, row = [np.zeros(3, F32) for _ in range(2)], np.array([0, 3])
-    functions.deal(pack_deal(id(alike), id(row), id(elements), functions.copy, 2, 1, 0, 4))
+    assert all(each.flags.owndata and each.flags.writeable and each.dtype is F32 for each in arrays)
+    alike = made(functions, elements, np.array([0, 3]), 2, 0)
     assert [each.tolist() for each in alike] == [[0, 1, 2], [3, 4, 5]]
+    scalars = made(functions, elements, np.array([[0], [1]]), 2, 1)
+    assert [(each.shape, each.tolist()) for each in scalars] == [((), 0), ((), 1)]
+    assert made(functions, elements, table, 0, 3) == []
+
+
+def test_objects_of_made_lists_are_counted(functions) -> None:
+    elements, table = np.arange(4, dtype=F32), np.array([[0, 1], [1, 3]])
+    arrays = made(functions, elements, table, 2, 2)
+    ordinary = [np.zeros(1, F32), np.zeros(3, F32)]
+    counts = [[sys.getrefcount(each) for each in (known, known[0])] for known in (arrays, ordinary)]
+    assert counts[0] == counts[1]
+    before = sys.getrefcount(F32)
+    del arrays
+    assert sys.getrefcount(F32) == before - 2
+    assert gc.is_tracked(made(functions, elements, table, 2, 2))
+
+
+def test_there_may_be_no_memory_for_an_array(functions) -> None:
+    before = sys.getrefcount(F32)
+    with pytest.raises((MemoryError, ValueError)):
+        made(functions, np.arange(2, dtype=F32), np.array([[0, 1], [1, 1 << 60]]), 2, 2)
+    assert sys.getrefcount(F32) == before
 
 
 def test_layout_is_none_where_an_array_has_no_address_where_it_is_sought(monkeypatch) -> None:

@@ -1,7 +1,7 @@
-"""Lists of arrays in machine code: the table of their shapes, and copies between them and their elements in a row.
+"""Lists of arrays in machine code: the table of their shapes and their elements in a row, and lists made of these.
 
-A row of the table is where the elements of an array begin, then its lengths. Asking arrays for these from Python takes
-longer than most programs over them. The functions run with Python's lock held, on lists that nobody else knows.
+A row of the table is where the elements of an array begin, then its lengths. Asking arrays for these from Python, and
+making arrays there, takes longer than most programs over them. The functions run with Python's lock held.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 import ctypes
 import functools
 import sysconfig
-from collections.abc import Callable
-from struct import Struct as Cells
+from collections.abc import Callable, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -25,17 +25,26 @@ from whorl.llvm.value import Index, Value
 
 CONTIGUOUS = 0x101
 """NumPy's flags of an array that is row-major and aligned."""
-pack_read, pack_deal = Cells("11q").pack, Cells("8q").pack
-"""Cells as bytes: of a list, the type of arrays, their element type, `expected`, the table, the elements, `memcpy`, how
-many arrays, their rank, the bytes of an element, and how many there is memory for; and of a list, the table, the
-elements, `memcpy`, how many arrays, their rank, the step of the table, and the bytes of an element."""
+READ_TABLE, READ_ROWS, READ_COUNT, READ_CELLS = 3, 8, 10, 12
+"""Cells of what is read: the type of arrays, their element type, the addresses of `expected`, the table, the elements
+and of `memcpy`, the rank of arrays, the bytes of an element, and how many rows and elements there is memory for
+(`READ_ROWS`); after a call, how many arrays and elements there are (`READ_COUNT`). Last, how many cells there are."""
+MADE_FROM, MADE_CELLS = 3, 16
+"""Cells of what a list is made of: the addresses of three cells, which have the address of the elements, that of the
+table, and how many arrays there are; the rank of arrays, the step of the table, the bytes of an element, the element
+type, the type of arrays and the functions of `_interface`. At the end are three cells that may serve as the first."""
+MISFIT, NO_ROOM = -1, -2
+"""What `read` gives for a list of other arrays, and where there is too little memory."""
+ARRAY_FROM_DTYPE = 94
+"""The number of `PyArray_NewFromDescr` in the table of NumPy's functions, which their binary interface promises."""
 _WORD = ctypes.sizeof(ctypes.c_void_p)
 
 
 class Layout(Struct, frozen=True):
-    """Where an object has its type, a list its items, and an array its memory, rank, lengths, dtype and flags."""
+    """Where objects have their type, lists their length and items, arrays memory, rank, lengths, dtype and flags."""
 
     type: int
+    count: int
     items: int
     memory: int
     rank: int
@@ -51,7 +60,7 @@ def layout() -> Layout | None:
     if memory is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
         return None
     head = object.__basicsize__
-    known = Layout(head - _WORD, head + _WORD, memory, *[memory + n * _WORD for n in (1, 2, 5, 6)])
+    known = Layout(head - _WORD, head, head + _WORD, memory, *[memory + n * _WORD for n in (1, 2, 5, 6)])
     return known if all(map(functools.partial(_describes, known), _samples())) else None
 
 
@@ -67,6 +76,8 @@ def _describes(known: Layout, array: np.ndarray) -> bool:
         return kind.from_address(id(owner) + offset).value
 
     if np.ndarray.__basicsize__ < known.flags + _WORD or list.__basicsize__ < known.items + _WORD:
+        return False
+    if field(ctypes.c_ssize_t, items, known.count) != 1:
         return False
     if field(ctypes.c_int, array, known.rank) != array.ndim:
         return False
@@ -85,24 +96,26 @@ def lists_module(known: Layout) -> Module:
     """The functions for a layout."""
     module = Module(host(), Effort.ROUTINES)
     _define_read(module, known)
-    _define_deal(module, known)
+    _define_make(module, known)
     return module
 
 
 def _define_read(module: Module, known: Layout) -> None:
-    """Write the table of a list of `count` arrays, and, where they have so many, their elements.
+    """Write the table of a list of arrays, and their elements, where there is memory for them.
 
-    The cells are those of `pack_read`: objects by their addresses, and numbers. `expected` has the length of each axis,
-    -1 for any. Gives twice the number of all elements, and one more where the arrays have one shape; -1 if an array has
-    another type, rank or length, or is not row-major.
+    The cells are those of `READ_CELLS`: objects and memory by their addresses, and numbers. `expected` has the length
+    of each axis, -1 for any. Gives 1 where the arrays have one shape, 0 where they have several; `MISFIT` if there is
+    none, or one has another type, rank or length, or is not row-major; `NO_ROOM`.
     """
-    f = Function(module, "@read", "i64", {"cells": "ptr"}, "", "")
-    items, type, dtype, expected, table, elements, copy = (f.load("ptr", _cell(f, n)) for n in range(7))
-    count, rank, size, capacity = (f.load_index(_cell(f, n)) for n in range(7, 11))
-    items = f.load("ptr", f.offset(items, "i8", known.items))
-    expected, table, elements = (
-        f.load("ptr", f.offset(each, "i8", known.memory)) for each in (expected, table, elements)
-    )
+    f = Function(module, "@read", "i64", {"cells": "ptr", "list": "ptr"}, "", "")
+    type, dtype, expected, table, elements, copy = (f.load("ptr", _cell(f, n)) for n in range(6))
+    rank, size, rows, capacity = (f.load_index(_cell(f, n)) for n in range(6, READ_COUNT))
+    items = f.load("ptr", f.offset(f["list"], "i8", known.items))
+    count = f.load_index(f.offset(f["list"], "i8", known.count))
+    f.store(count, _cell(f, READ_COUNT))
+    f.store(f.index(0), _cell(f, READ_COUNT + 1))
+    _require(f, count > 0)
+    _require(f, count <= rows, NO_ROOM)
     total, differs = f.variable(f.index(0)), f.variable(f.index(0))
     with f.loop(0, count) as n:
         array = f.load("ptr", f.offset(items, "ptr", n))
@@ -122,48 +135,58 @@ def _define_read(module: Module, known: Layout) -> None:
             f.store(f.load("i64", differs) | difference, differs)
             f.store(f.load_index(product) * length, product)
         f.store(f.load_index(total) + f.load_index(product), total)
-    with f.when(f.load("i64", total).equals(capacity)):
-        _copy_each(f, known, Lists(items, count, table, rank, rank + 1, size), elements, copy, gathers=True)
-    f.give(f.load_index(total) * 2 + f.choose(f.load("i64", differs).equals(0), f.index(1), 0))
-
-
-def _define_deal(module: Module, known: Layout) -> None:
-    """Fill the arrays of a list from their elements in a row.
-
-    The cells are those of `pack_deal`; the arrays have the shapes of the table, whose rows are `step` numbers apart.
-    """
-    f = Function(module, "@deal", "void", {"cells": "ptr"}, "", "")
-    items, table, elements, copy = (f.load("ptr", _cell(f, n)) for n in range(4))
-    count, rank, step, size = (f.load_index(_cell(f, n)) for n in range(4, 8))
-    items = f.load("ptr", f.offset(items, "i8", known.items))
-    table, elements = (f.load("ptr", f.offset(each, "i8", known.memory)) for each in (table, elements))
-    _copy_each(f, known, Lists(items, count, table, rank, step, size), elements, copy, gathers=False)
-    f.give()
-
-
-class Lists(Struct, frozen=True):
-    """The items of a list, and where the table of their shapes is, for elements of `size` bytes."""
-
-    items: Value
-    count: Index
-    table: Value
-    rank: Index
-    step: Index
-    size: Index
-
-
-def _copy_each(f: Function, known: Layout, of: Lists, elements: Value, copy: Value, gathers: bool) -> None:
-    """Copy between arrays and elements that lie one after the other."""
+    f.store(f.load_index(total), _cell(f, READ_COUNT + 1))
+    _require(f, f.load_index(total) <= capacity, NO_ROOM)
     end = f.variable(elements)
-    with f.loop(0, of.count) as n:
-        own = f.load("ptr", f.offset(f.load("ptr", f.offset(of.items, "ptr", n)), "i8", known.memory))
-        size = f.variable(of.size)
-        with f.loop(0, of.rank) as axis:
-            length = f.load_index(f.offset(of.table, "i64", n * of.step + axis + 1))
-            f.store(f.load_index(size) * length, size)
-        start, bytes = f.load("ptr", end), f.load_index(size)
-        f.run_pointer(copy, *((start, own) if gathers else (own, start)), bytes)
+    with f.loop(0, count) as n:
+        bytes, start = _bytes(f, f.offset(table, "i64", n * (rank + 1)), rank, size), f.load("ptr", end)
+        f.run_pointer(copy, start, _memory(f, known, f.load("ptr", f.offset(items, "ptr", n))), bytes)
         f.store(f.offset(start, "i8", bytes), end)
+    f.give(f.choose(f.load("i64", differs).equals(0), f.index(1), 0))
+
+
+def _define_make(module: Module, known: Layout) -> None:
+    """A new list of arrays made of their elements in a row; null, and an exception, where there is no memory.
+
+    The cells are those of `MADE_CELLS`; the arrays have the shapes of the table, whose rows are `step` numbers apart.
+    """
+    f = Function(module, "@make", "ptr", {"cells": "ptr"}, "", "")
+    elements, table = (f.load("ptr", f.load("ptr", _cell(f, n))) for n in range(2))
+    count = f.load_index(f.load("ptr", _cell(f, 2)))
+    rank, step, size = (f.load_index(_cell(f, n)) for n in range(3, 6))
+    dtype, type, new_list, new_array, keep, free, copy = (f.load("ptr", _cell(f, n)) for n in range(6, 13))
+    made = f.call_pointer(new_list, "ptr", count)
+    with f.leave_when(f.compare("eq", made, f.null())):
+        f.give(f.null())
+    items, end = f.load("ptr", f.offset(made, "i8", known.items)), f.variable(elements)
+    short_rank = f.convert("trunc", rank, "i32")
+    with f.loop(0, count) as n:
+        row, start = f.offset(table, "i64", n * step), f.load("ptr", end)
+        f.run_pointer(keep, dtype)
+        lengths = f.offset(row, "i64", 1)
+        array = f.call_pointer(
+            new_array, "ptr", type, dtype, short_rank, lengths, f.null(), f.null(), "i32 0", f.null()
+        )
+        with f.leave_when(f.compare("eq", array, f.null())):
+            f.run_pointer(free, made)
+            f.give(f.null())
+        f.store(array, f.offset(items, "ptr", n))
+        bytes = _bytes(f, row, rank, size)
+        f.run_pointer(copy, _memory(f, known, array), start, bytes)
+        f.store(f.offset(start, "i8", bytes), end)
+    f.give(made)
+
+
+def _bytes(f: Function, row: Value, rank: Index, size: Index) -> Index:
+    """The bytes of an array with the lengths in a row of a table."""
+    bytes = f.variable(size)
+    with f.loop(0, rank) as axis:
+        f.store(f.load_index(bytes) * f.load_index(f.offset(row, "i64", axis + 1)), bytes)
+    return f.load_index(bytes)
+
+
+def _memory(f: Function, known: Layout, array: Value) -> Value:
+    return f.load("ptr", f.offset(array, "i8", known.memory))
 
 
 def _cell(f: Function, number: int) -> Value:
@@ -174,36 +197,61 @@ def _number(f: Function, array: Value, offset: int) -> Value:
     return f.convert("sext", f.load("i32", f.offset(array, "i8", offset)), "i64")
 
 
-def _require(f: Function, condition: Value) -> None:
+def _require(f: Function, condition: Value, otherwise: int = MISFIT) -> None:
     with f.leave_when(f.select(condition, f.number(0, "i1"), f.number(1, "i1"))):
-        f.give(f.index(-1))
+        f.give(f.index(otherwise))
 
 
 class Functions(Struct, frozen=True):
-    """The functions, which take cells as bytes, what packs the cells, and the machine code."""
+    """The functions, and what their cells have from `size` on: the bytes of an element, and addresses."""
 
-    read: Callable[[bytes], int]
-    deal: Callable[[bytes], None]
-    pack_read: Callable[..., bytes]
-    pack_deal: Callable[..., bytes]
+    read: Callable[[int, object], int]
+    make: Callable[[int | ctypes.c_char_p], Any]
     code: tuple[MachineCode, ...]
-    copy: int
-    """The address of `memcpy`, which the cells have."""
+    interface: tuple[int, ...]
+    """The addresses of the type of arrays, of functions of Python and NumPy that `make` calls, and of `memcpy`."""
+
+    def cells_to_read(self, dtype: np.dtype, expected: np.ndarray) -> Any:
+        """Cells for lists of arrays of a rank, whose lengths are `expected`, without memory; both must stay alive."""
+        *_, copy = self.interface
+        cells = id(np.ndarray), id(dtype), expected.ctypes.data, 0, 0, copy, len(expected), dtype.itemsize
+        return (ctypes.c_int64 * READ_CELLS)(*cells)
+
+    def cells_to_make(self, dtype: np.dtype, rank: int, step: int, sources: Sequence[int] = ()) -> Any:
+        """Cells for lists of such arrays, from the cells at three addresses, or from the last ones."""
+        cells = (ctypes.c_int64 * MADE_CELLS)(0, 0, 0, rank, step, dtype.itemsize, id(dtype), *self.interface)
+        own = ctypes.addressof(cells) + (MADE_CELLS - MADE_FROM) * _WORD
+        cells[:MADE_FROM] = [*sources] or [own + n * _WORD for n in range(MADE_FROM)]
+        return cells
+
+
+def _interface() -> tuple[int, ...] | None:
+    """What `Functions.interface` says; None where something is missing."""
+    try:
+        table = import_module("numpy._core._multiarray_umath")._ARRAY_API
+        named = ctypes.pythonapi.PyList_New, ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.Py_DecRef
+        kind = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
+        pointer = kind(("PyCapsule_GetPointer", ctypes.pythonapi))(table, None)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    new_list, keep, free = (ctypes.cast(function, ctypes.c_void_p).value for function in named)
+    new_array = ctypes.c_void_p.from_address(pointer + ARRAY_FROM_DTYPE * _WORD).value
+    known = id(np.ndarray), new_list, new_array, keep, free, address_of("memcpy")
+    return None if None in known else tuple(n for n in known if n is not None)
 
 
 @functools.cache
 def functions() -> Functions | None:
     """The functions of this process; None where Python or NumPy is of another kind."""
-    known, copy = layout(), address_of("memcpy")
-    if known is None or copy is None:
+    known = layout()
+    interface = None if known is None else _interface()
+    if known is None or interface is None:
         return None
     module = lists_module(known)
-    read, deal = code = [MachineCode(module, name) for name in ("read", "deal")]
+    read, make = code = tuple(MachineCode(module, name) for name in ("read", "make"))
     return Functions(
-        ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_char_p)(read.address),
-        ctypes.PYFUNCTYPE(None, ctypes.c_char_p)(deal.address),
-        pack_read,
-        pack_deal,
-        tuple(code),
-        copy,
+        ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.py_object)(read.address),
+        ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(make.address),
+        code,
+        interface,
     )

@@ -110,7 +110,7 @@ class Template(Struct, frozen=True):
         for position, dim in enumerate(chain.from_iterable(shapes)):
             if isinstance(dim, int):
                 literals.append((position, dim))
-            elif (name := _plain_name(dim)) is None:
+            elif (name := plain_name(dim)) is None:
                 return None
             elif name in firsts:
                 repeats.append((position, firsts[name]))
@@ -193,7 +193,7 @@ class Binder:
             if isinstance(type.shape, AnyShape) or len(type.shape) != x.ndim:
                 continue
             for dim, length in zip(type.shape, x.shape, strict=True):
-                if (name := _plain_name(dim)) is not None and lengths.setdefault(name, length) != length:
+                if (name := plain_name(dim)) is not None and lengths.setdefault(name, length) != length:
                     contradicted.add(name)
         return contradicted
 
@@ -236,7 +236,7 @@ def _rank(type: TensorType) -> int:
     return 0 if isinstance(type.shape, AnyShape) else len(type.shape)
 
 
-def _plain_name(dim: Dim) -> str | None:
+def plain_name(dim: Dim) -> str | None:
     """The name that a dim is, if it is nothing else."""
     match dim:
         case Linear(terms=((str() as name, 1),), constant=0):

@@ -16,9 +16,10 @@ import numpy as np
 from msgspec import Struct
 
 from whorl.ir.types import TensorType
-from whorl.runtime.compiled.binding import MOST_BOUND, Signature, signature_of
+from whorl.runtime.compiled.binding import LEAST, MOST_BOUND, Signature, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
-from whorl.runtime.compiled.lists import ListArrays, ListReader
+from whorl.runtime.compiled.list_launch import ListLaunch
+from whorl.runtime.compiled.lists import ListArrays, ListMemory, ListReader
 from whorl.runtime.compiled.prepared import Description, PreparedSession
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
@@ -33,17 +34,35 @@ Entry = tuple[BoundLaunch, list[int] | None]
 
 
 class Tensors(Struct, frozen=True):
-    """Feeds, and the arrays that they are: a list is its rows, or, where one `is_ragged`, elements and a table."""
+    """Feeds, and the arrays that they are: a list is its rows, or, where one `is_ragged`, elements and a table.
+
+    One launch is for lists of all `sizes` that have a `key`; `memory` has their elements and tables, and room for more.
+    """
 
     feeds: Sequence[np.ndarray | ListArrays]
-    arrays: list[np.ndarray]
     is_ragged: bool = False
+    key: Signature = ()
+    memory: Sequence[np.ndarray] = ()
+    sizes: Sequence[int] = ()
+
+    @property
+    def arrays(self) -> list[np.ndarray]:
+        """The arrays, with their shapes."""
+        arrays: list[np.ndarray] = []
+        for x in self.feeds:
+            if not isinstance(x, ListArrays):
+                arrays.append(x)
+            elif self.is_ragged:
+                arrays += x.pair()
+            else:
+                arrays.append(x.rows())
+        return arrays
 
     @property
     def ranks(self) -> dict[int, int]:
         """The ranks of the arrays in lists that are tables, by feed."""
         lists = {n: x for n, x in enumerate(self.feeds) if isinstance(x, ListArrays)} if self.is_ragged else {}
-        return {n: x.table.shape[1] - 1 for n, x in lists.items()}
+        return {n: x.rank for n, x in lists.items()}
 
     @property
     def numbers(self) -> list[range]:
@@ -70,6 +89,7 @@ class FastPath:
         self.launches: dict[Signature, Entry] = {}
         self.keyed: list[int] = []
         self.expected = [(name, self.readers[name].dtype if name in self.readers else dtype) for name, dtype in inputs]
+        self.sources = [(dtype, self.readers.get(name)) for name, dtype in self.expected]
         self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
@@ -106,7 +126,7 @@ class FastPath:
         if subgraph is None or subgraph.parts or any(dtype is None for _, dtype in self.expected):
             self.launches.clear()
             return
-        tensors = self._tensors(arguments)
+        tensors = self._read(arguments)
         if tensors is None:
             return
         cache = self._cache(subgraph, tensors)
@@ -131,10 +151,19 @@ class FastPath:
             return None
         known = tensors.numbers
         numbers = [n for slot in subgraph.inputs for n in known[slot - 1]]
-        launch = cache.find_compiled([tensors.arrays[n] for n in numbers])
+        arrays = tensors.arrays
+        chosen = [arrays[n] for n in numbers]
+        launch = cache.find_compiled(chosen)
         if launch is None or launch.has_calls:
             return None
-        return self._remember(tensors.arrays, launch, [numbers[n] for n in launch.graph.inputs])
+        key, positions = signature_of(arrays, self.keyed), [numbers[n] for n in launch.graph.inputs]
+        if tensors.is_ragged:
+            listed = {number for n in tensors.ranks for number in known[n]}
+            sources = [n if n in listed else None for n in numbers]
+            for_all = ListLaunch.of(launch, cache.binder.bind(chosen), sources)
+            if for_all is not None:
+                key, launch = tensors.key, for_all
+        return self._remember(key, launch, positions, len(arrays))
 
     def _cache(self, subgraph: CompiledSubgraph, tensors: Tensors) -> ProgramCache | None:
         """The programs for such arrays."""
@@ -143,37 +172,44 @@ class FastPath:
         ranks = tensors.ranks
         return subgraph.programs.ragged_cache([ranks[slot - 1] for slot in subgraph.inputs if slot - 1 in ranks])
 
-    def _tensors(self, arguments: Sequence[object]) -> Tensors | None:
+    def _read(self, arguments: Sequence[object]) -> Tensors | None:
         """Arguments as arrays; None where one is something else."""
         feeds: list[Any] = []
+        memory: list[np.ndarray] = []
+        sizes: list[int] = []
+        key: list[tuple[int, ...] | None] = [None]
         is_ragged = False
-        for x, (name, dtype) in zip(arguments, self.expected, strict=True):
-            reader = self.readers.get(name)
+        for x, (dtype, reader) in zip(arguments, self.sources):  # noqa: B905 - `strict` takes longer
             if reader is not None:
-                x = reader.read(x)
-                if x is None:
+                known = reader.read(x)
+                if known is None:
                     return None
-                is_ragged = is_ragged or not x.is_alike
-            elif not is_array(x) or x.flags.num & CONTIGUOUS != CONTIGUOUS or x.dtype != dtype:
-                return None
-            feeds.append(x)
-        if not self.readers:
-            return Tensors(feeds, feeds)
-        arrays: list[np.ndarray] = []
-        for x in feeds:
-            if not isinstance(x, ListArrays):
-                arrays.append(x)
-            elif is_ragged:
-                arrays += x.elements, x.table
+                is_ragged = is_ragged or not known.is_alike
+                total, count = known.total, known.count
+                key.append((known.rank, total if total < LEAST else LEAST, count if count < LEAST else LEAST))
+                memory += known.elements, known.table
+                sizes += total, count
+                feeds.append(known)
+            elif is_array(x) and x.flags.num & CONTIGUOUS == CONTIGUOUS and x.dtype == dtype:
+                key.append(x.shape)
+                memory.append(x)
+                sizes.append(0)
+                feeds.append(x)
             else:
-                arrays.append(x.rows())
-        return Tensors(feeds, arrays, is_ragged)
+                return None
+        return Tensors(feeds, is_ragged, tuple(key), memory, sizes)
 
-    def _remember(self, tensors: Sequence[np.ndarray], launch: BoundLaunch, positions: list[int]) -> Entry:
+    def _give_back(self, tensors: Tensors) -> None:
+        """Let other lists be read into the memory of these."""
+        for feed in tensors.feeds:
+            if isinstance(feed, ListMemory):
+                feed.give_back()
+
+    def _remember(self, key: Signature, launch: BoundLaunch, positions: list[int], count: int) -> Entry:
         while len(self.launches) >= MOST_BOUND:
             self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
-        entry = launch, None if positions == [*range(len(tensors))] else positions
-        self.launches[signature_of(tensors, self.keyed)] = entry
+        entry = launch, None if positions == [*range(count)] else positions
+        self.launches[key] = entry
         return entry
 
     def _description(self, subgraph: CompiledSubgraph) -> Description:
@@ -192,7 +228,7 @@ class FastPath:
         positions = [prepared.description.arguments[n] for n in launch.graph.inputs]
         if self.subgraph is not None:
             self.subgraph.is_prepared = True
-        return self._remember(arrays, launch, positions)
+        return self._remember(signature_of(arrays, self.keyed), launch, positions, len(arrays))
 
     def _budget_of(self, cancelled: Event, threads: int) -> Budget:
         """The budget of runs without limits, which keeps nothing of any: one serves until the session is cancelled."""
@@ -221,26 +257,37 @@ class FastPath:
         if entry is None:
             entry = self._prepared_launch(arrays) if self.is_prepared else None
         if entry is None:
-            entry = self._new_entry(Tensors(arrays, arrays))
+            entry = self._new_entry(Tensors(arrays))
         return None if entry is None else self._launch(entry, arrays, cancelled, threads)
 
     def _run_lists(self, feeds: Mapping[str, object], cancelled: Event, threads: int) -> list[Any] | None:
         """The same where some feeds are lists."""
-        tensors = self._tensors([feeds.get(name) for name, _ in self.expected])
+        tensors = self._read([feeds.get(name) for name, _ in self.expected])
         if tensors is None:
             return None
-        entry = self.launches.get(signature_of(tensors.arrays, self.keyed)) or self._new_entry(tensors)
-        return None if entry is None else self._launch(entry, tensors.arrays, cancelled, threads)
+        arrays, entry = tensors.memory, self.launches.get(tensors.key) if tensors.is_ragged else None
+        if entry is None:
+            exact = tensors.arrays
+            entry = self.launches.get(signature_of(exact, self.keyed)) or self._new_entry(tensors)
+            if entry is None or not isinstance(entry[0], ListLaunch):
+                arrays = exact
+        results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors.sizes)
+        self._give_back(tensors)
+        return results
 
     def _new_entry(self, tensors: Tensors) -> Entry | None:
         subgraph = self.subgraph
         return None if subgraph is None or subgraph.parts else self._bind(subgraph, tensors)
 
-    def _launch(self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int) -> list[Any] | None:
+    def _launch(
+        self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int, sizes: Sequence[int] = ()
+    ) -> list[Any] | None:
         """The outputs of a launch for all feeds, in the model's order; None if it failed."""
         launch, positions = entry
         budget = self._budget_of(cancelled, threads) if launch.needs_help else UNLIMITED
-        results = launch.run(arrays if positions is None else [arrays[n] for n in positions], budget)
+        chosen = arrays if positions is None else [arrays[n] for n in positions]
+        is_for_lists = isinstance(launch, ListLaunch)
+        results = launch.run_lists(chosen, sizes, budget) if is_for_lists else launch.run(chosen, budget)
         if results is None or (self.is_in_order and len(results) == len(self.order)):
             return results
         return [results[n] for n in self.order]

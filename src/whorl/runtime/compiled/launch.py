@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 import struct
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,7 @@ from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
 from whorl.lowering.work import Ceiling, work_of
 from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
-from whorl.runtime.compiled.lists import label_rows, split_elements, split_rows
+from whorl.runtime.compiled.lists import form_lists, list_maker, nothing
 from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer_shape
 from whorl.runtime.limits import UNLIMITED, Budget
 
@@ -70,6 +70,8 @@ class Launch:
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
+        lists = [n for n, kind in graph.sequences if kind == graph_program.RAGGED and graph.strings is None]
+        self.grown_lists = [n for n in lists if n in graph.grown and n + 1 in graph.grown]
         self.only_asks = self.asks and not (self.has_calls or program.growing)
         self.needs_help = self.has_calls or self.asks or bool(program.growing)
         self.spare: list[RunMemory] = []
@@ -121,37 +123,38 @@ class BoundLaunch:
         return len(body) <= FEW_STATEMENTS and self.launch.is_short.covers(self.scalars)
 
     def run(
-        self, arrays: Sequence[np.ndarray], budget: Budget = UNLIMITED, into: Mapping[int, np.ndarray] = NOWHERE
+        self,
+        arrays: Sequence[np.ndarray],
+        budget: Budget = UNLIMITED,
+        into: Mapping[int, np.ndarray] = NOWHERE,
+        scalars: Sequence[tuple[int, int]] = (),
     ) -> list[Any] | None:
         """Outputs for the arrays of `graph.inputs`, row-major and of the right types; None if the program failed.
 
         A sequence among the inputs is an array of its rows, one among the outputs a list. `into` is memory for outputs,
-        by number, where their shapes are known before the run and theirs.
+        by number, where their shapes are known before the run and theirs; `scalars` are cells that differ in this run.
 
         What the budget, a signal's handler or an op's callback raises ends the program and is raised here.
         """
         if self.is_plain:
-            return self._run(arrays, budget, into)
+            return self._run(arrays, budget, into, scalars)
         table = self.launch.table
         encoded = (arrays, ()) if table is None else table.encode(arrays)
-        results = None if encoded is None else self._run(encoded[0], budget, NOWHERE)
+        results = None if encoded is None else self._run(encoded[0], budget, NOWHERE, scalars)
         if results is None or encoded is None:
             return None
         if table is not None:
             table.decode(results, encoded[1])
-        for n, count in reversed(self.graph.sequences):
-            match count:
-                case graph_program.ROWS:
-                    results[n] = split_rows(results[n])
-                case graph_program.RAGGED:
-                    results[n : n + 2] = [split_elements(*results[n : n + 2])]
-                case _:
-                    results[n : n + count] = [results[n : n + count]]
-        for n, keys in self.graph.maps:
-            results[n] = label_rows(keys, results[n])
+        form_lists(results, self.graph.sequences, self.graph.maps)
         return results
 
-    def _run(self, arrays: Sequence[np.ndarray], budget: Budget, into: Mapping[int, np.ndarray]) -> list[Any] | None:
+    def _run(
+        self,
+        arrays: Sequence[np.ndarray],
+        budget: Budget,
+        into: Mapping[int, np.ndarray],
+        scalars: Sequence[tuple[int, int]],
+    ) -> list[Any] | None:
         launch = self.launch
         try:
             memory = self._borrow()
@@ -163,6 +166,8 @@ class BoundLaunch:
                 if (array.shape, array.dtype) == (results[n].shape, results[n].dtype):
                     results[n] = array
         poison(memory.arena)
+        for cell, number in scalars:
+            memory.block[cell] = number
         key = id if launch.takes_arrays else address
         launch.pack_inputs(memory.block, launch.inputs_offset, *map(key, arrays))
         launch.pack_outputs(memory.block, launch.outputs_offset, *map(key, results))
@@ -170,7 +175,12 @@ class BoundLaunch:
             status = launch.entry(memory.address)
         else:
             status, results = self._run_with_help(memory, arrays, results, budget)
-        spare = launch.spare
+        self._give_back(memory)
+        return None if status else results
+
+    def _give_back(self, memory: RunMemory) -> None:
+        """Let other runs borrow memory."""
+        spare = self.launch.spare
         if not self.has_run:
             self.has_run = True
         elif memory.size + memory.buffers.size > OWN_BYTES:
@@ -179,7 +189,6 @@ class BoundLaunch:
             spare = self.spare
         if len(spare) < (SPARE_COUNT if memory.size <= SPARE_BYTES else 1):
             spare.append(memory)
-        return None if status else results
 
     def _borrow(self) -> RunMemory:
         """Memory for a run. Errors: MemoryError, IndexError where another thread took the last just now."""
@@ -212,7 +221,11 @@ class BoundLaunch:
             return status, results
         is_large = memory.buffers.size > SPARE_BYTES
         for n in memory.outputs:
-            results.insert(n, memory.take_grown(n) if is_large else memory.copy_grown(n))
+            make_list = memory.lists.get(n)
+            if make_list is None:
+                results.insert(n, memory.take_grown(n) if is_large else memory.copy_grown(n))
+            else:
+                results.insert(n, make_list())
         memory.trim(is_stale=is_large)
         return status, results
 
@@ -255,6 +268,9 @@ class RunMemory:
             )
             for n, g in graph.grown.items()
         }
+        self.lists: dict[int, Callable[[], list[np.ndarray] | None]] = {}
+        for n in launch.grown_lists:
+            self._make_list(n)
         self.budget = UNLIMITED
         if launch.needs_help:
             self.context: RunContext = import_whole("whorl.runtime.compiled.context").RunContext()
@@ -266,6 +282,15 @@ class RunMemory:
             self.efforts = self.callbacks.efforts_of(program)
             constants = program.buffers[len(inputs) : len(inputs) + len(graph.constants)]
             self.constants = dict(zip(constants, graph.arrays, strict=True))
+
+    def _make_list(self, output: int) -> None:
+        """Let the list that an output and the table after it are be made where they lie: nothing is then in theirs."""
+        elements, table = self.outputs[output], self.outputs[output + 1]
+        counts = [scalar for axis, scalar in table[2] if axis == 0]
+        cells = [self.address + n * _CELL for n in (elements[0], table[0], *counts)]
+        make = list_maker(elements[3], table[1][1], cells)
+        if make is not None:
+            self.lists |= {output: make, output + 1: nothing}
 
     @property
     def is_large(self) -> bool:

@@ -5,18 +5,20 @@ Machine code does so (`codegen/lists.py`) where it knows Python and NumPy; the f
 
 from __future__ import annotations
 
+import ctypes
 import functools
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections import deque
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from msgspec import Struct
 
 from whorl.ir.forking import import_whole
 from whorl.ir.types import AnyShape, TensorType
-from whorl.lowering.graph_program import sequence_of
+from whorl.lowering import graph_program
+from whorl.lowering.graph_program import Keys, sequence_of
 from whorl.runtime.buffer_pool import empty
-from whorl.runtime.compiled.memory import flatten_list, unstack
+from whorl.runtime.compiled.memory import address, flatten_list, unstack
 from whorl.runtime.values import is_array, is_sequence
 
 if TYPE_CHECKING:
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
 
 FEW = 8
 """Arrays that Python copies as fast."""
+SPARE_COUNT, SPARE_BYTES = 4, 1 << 24
+"""Memory for lists that a reader keeps, and how large it may be."""
 
 
 @functools.cache
@@ -38,16 +42,70 @@ def _functions() -> Functions | None:
     return _library().functions()
 
 
-class ListArrays(Struct, frozen=True):
-    """The elements of a list's arrays, and the table of their shapes; `is_alike` where they have one shape."""
+class ListArrays:
+    """The elements of a list's arrays, and the table of their shapes; `is_alike` where they have one shape.
 
-    elements: np.ndarray
-    table: np.ndarray
-    is_alike: bool
+    There may be memory for more: `count` rows of the table are those of arrays, and `total` elements are theirs.
+    """
+
+    def __init__(self, elements: np.ndarray, table: np.ndarray, is_alike: bool = False) -> None:
+        self.elements, self.table, self.is_alike = elements, table, is_alike
+        self.count, self.total, self.rank = len(table), elements.size, table.shape[1] - 1
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """That of arrays of one shape as rows."""
+        return self.count, *self.table[0, 1:].tolist()
 
     def rows(self) -> np.ndarray:
-        """The arrays of one shape as rows."""
-        return self.elements.reshape(len(self.table), *self.table[0, 1:].tolist())
+        """Arrays of one shape as rows."""
+        return self.elements[: self.total].reshape(self.shape)
+
+    def pair(self) -> tuple[np.ndarray, np.ndarray]:
+        """The elements and the table."""
+        return self.elements[: self.total], self.table[: self.count]
+
+
+class ListMemory(ListArrays):
+    """Memory that one list after the other is read into by machine code: arrays of one rank and element type."""
+
+    def __init__(self, functions: Functions, dtype: np.dtype, expected: np.ndarray, spare: deque[ListMemory]) -> None:
+        super().__init__(np.empty(0, dtype), np.empty((FEW, 1 + len(expected)), np.int64))
+        self.spare = spare
+        self.call, self.expected = functions.read, expected
+        self.cells = functions.cells_to_read(dtype, expected)
+        self.cells_address, self.known = ctypes.addressof(self.cells), _library()
+        self.answers = slice(self.known.READ_COUNT, self.known.READ_CELLS)
+        self._tell()
+
+    def read(self, items: list[object]) -> bool:
+        """Take what a list has; False where there is nothing, or another array."""
+        while (answer := self.call(self.cells_address, items)) < 0:
+            if answer == self.known.MISFIT:
+                return False
+            self._enlarge(*self.cells[self.answers])
+        self.is_alike = answer == 1
+        self.count, self.total = self.cells[self.answers]
+        return True
+
+    def give_back(self) -> None:
+        """Let the next list be read into this memory."""
+        if self.elements.nbytes <= SPARE_BYTES:
+            self.spare.append(self)
+
+    def _enlarge(self, count: int, total: int) -> None:
+        """Make room for so many arrays and elements, and half as many more."""
+        if count > len(self.table):
+            self.table = np.empty((count + count // 2, 1 + self.rank), np.int64)
+        if total > self.elements.size:
+            self.elements = empty((total + total // 2,), self.elements.dtype)
+        self._tell()
+
+    def _tell(self) -> None:
+        """Write where the memory is."""
+        first, rows = self.known.READ_TABLE, self.known.READ_ROWS
+        self.cells[first : first + 2] = [address(self.table), address(self.elements)]
+        self.cells[rows : rows + 2] = [len(self.table), self.elements.size]
 
 
 class ListReader:
@@ -55,43 +113,36 @@ class ListReader:
 
     def __init__(self, element: TensorType) -> None:
         self.element, self.dtype, self.rank = element, element.dtype, element.rank
-        self.expected: dict[int, np.ndarray] = {}
-        self.total = 0
+        self.spare: deque[ListMemory] = deque(maxlen=SPARE_COUNT)
 
     def read(self, value: object) -> ListArrays | None:
-        """The arrays of a list; None where it is none or empty, or an array has another type or another rank."""
-        if not is_sequence(value) or not value:
+        """The arrays of a list; None where it is none or empty, or an array has another type or another rank.
+
+        They stay as they are until they are given back.
+        """
+        if not is_sequence(value):
             return None
-        items, functions = [*value], _functions()
-        first = items[0]
-        if functions is None or not is_array(first):
-            return self._read_slowly(items)
-        if self.rank not in (None, first.ndim):
-            return None
-        count, rank, dtype, total = len(items), first.ndim, self.dtype, self.total
-        expected, table = self._expected(rank), np.empty((count, 1 + rank), np.int64)
-        while True:
-            elements = empty((total,), dtype)
-            objects = id(items), id(np.ndarray), id(dtype), id(expected), id(table), id(elements)
-            size = functions.read(functions.pack_read(*objects, functions.copy, count, rank, dtype.itemsize, total))
-            if size < 0:
-                return self._read_slowly(items)
-            if size >> 1 == total:
-                return ListArrays(elements, table, bool(size & 1))
-            self.total = total = size >> 1
+        try:
+            memory = self.spare.pop()
+        except IndexError:
+            return self._read_anew([*value])
+        return memory if memory.read(value) else self._read_anew([*value])
+
+    def _read_anew(self, items: list[object]) -> ListArrays | None:
+        """Read a list into memory for the rank of its arrays, or, what is not row-major, by NumPy."""
+        functions = _functions()
+        if functions is not None and items and is_array(first := items[0]) and self.rank in (None, first.ndim):
+            memory = ListMemory(functions, self.dtype, self._expected(first.ndim), self.spare)
+            if memory.read(items):
+                return memory
+        pair = flatten_list(items, self.element)
+        return None if pair is None else ListArrays(*pair, bool((pair[1][:, 1:] == pair[1][0, 1:]).all()))
 
     def _expected(self, rank: int) -> np.ndarray:
         """The lengths of all arrays of a rank, -1 for any."""
-        expected = self.expected.get(rank)
-        if expected is None:
-            shape = self.element.shape
-            known = (-1,) * rank if isinstance(shape, AnyShape) else [n if isinstance(n, int) else -1 for n in shape]
-            expected = self.expected[rank] = np.array(known, np.int64)
-        return expected
-
-    def _read_slowly(self, items: list[object]) -> ListArrays | None:
-        pair = flatten_list(items, self.element)
-        return None if pair is None else ListArrays(*pair, bool((pair[1][:, 1:] == pair[1][0, 1:]).all()))
+        shape = self.element.shape
+        known = (-1,) * rank if isinstance(shape, AnyShape) else [n if isinstance(n, int) else -1 for n in shape]
+        return np.array(known, np.int64)
 
 
 def split_rows(rows: np.ndarray) -> list[np.ndarray]:
@@ -100,12 +151,8 @@ def split_rows(rows: np.ndarray) -> list[np.ndarray]:
     functions = _functions() if count >= FEW else None
     if functions is None:
         return unstack(rows)
-    _, *shape = rows.shape
-    dtype, rank, table = rows.dtype, len(shape), np.array([0, *shape], np.int64)
-    arrays = [np.empty(shape, dtype) for _ in range(count)]
-    objects = id(arrays), id(table), id(rows)
-    functions.deal(functions.pack_deal(*objects, functions.copy, count, rank, 0, dtype.itemsize))
-    return arrays
+    table = np.array([0, *rows.shape[1:]], np.int64)
+    return _make(functions, functions.cells_to_make(rows.dtype, rows.ndim - 1, 0), rows, table, count)
 
 
 def split_elements(elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
@@ -114,12 +161,44 @@ def split_elements(elements: np.ndarray, table: np.ndarray) -> list[np.ndarray]:
     functions = _functions() if count >= FEW else None
     if functions is None:
         return sequence_of(elements, table)
-    dtype = elements.dtype
-    shapes = table[:, 1].tolist() if width == 2 else table[:, 1:].tolist()
-    arrays = [np.empty(shape, dtype) for shape in shapes]
-    objects = id(arrays), id(table), id(elements)
-    functions.deal(functions.pack_deal(*objects, functions.copy, count, width - 1, width, dtype.itemsize))
-    return arrays
+    return _make(functions, functions.cells_to_make(elements.dtype, width - 1, width), elements, table, count)
+
+
+def list_maker(dtype: np.dtype, width: int, sources: Sequence[int]) -> Callable[[], list[np.ndarray]] | None:
+    """What makes lists of elements and a table of rows of `width` numbers.
+
+    At three addresses are the address of the elements, that of the table, and how many arrays there are.
+    """
+    functions = _functions() if len(sources) == _library().MADE_FROM else None
+    if functions is None:
+        return None
+    cells = functions.cells_to_make(dtype, width - 1, width, sources)
+    # As bytes, the cells stay alive with the function.
+    return functools.partial(functions.make, ctypes.c_char_p(bytes(cells)))
+
+
+def _make(functions: Functions, cells: Any, elements: np.ndarray, table: np.ndarray, count: int) -> list[np.ndarray]:
+    cells[-_library().MADE_FROM :] = [address(elements), address(table), count]
+    return functions.make(ctypes.addressof(cells))
+
+
+def nothing() -> None:
+    """What stands for the table of a list that is made already."""
+
+
+def form_lists(results: list[Any], sequences: Sequence[tuple[int, int]], maps: Sequence[tuple[int, Keys]]) -> None:
+    """Put lists and maps where a program has arrays, as `GraphProgram` says which."""
+    for n, count in reversed(sequences):
+        match count:
+            case graph_program.ROWS:
+                results[n] = split_rows(results[n])
+            case graph_program.RAGGED:
+                elements, table = results[n : n + 2]
+                results[n : n + 2] = [elements if table is None else split_elements(elements, table)]
+            case _:
+                results[n : n + count] = [results[n : n + count]]
+    for n, keys in maps:
+        results[n] = label_rows(keys, results[n])
 
 
 def label_rows(keys: Sequence[object], rows: np.ndarray) -> list[dict[object, object]]:
