@@ -163,6 +163,55 @@ def test_lengths_of_one_broadcast_as_without(tmp_path):
         assert_equal(session.run(None, feeds), plain.run(None, feeds))
 
 
+@pytest.mark.parametrize("shape", ["", "[1]"])
+def test_rows_are_collected_for_any_trip_count(tmp_path, shape):
+    text = f"""main (int64{shape} n, float[m] x, float[q, 2] y) => (float[k, 2] sums, int64[k] rest, int64{shape} s) {{
+        tens = Constant<value = int64 {{10}}> ()
+        [l] last, rows, rest = Loop (n, "", x) <
+            body = step (int64 i, bool go, float[m] h) => (bool on, float[m] next, float[m] row, int64 left) {{
+                on = Identity(go)
+                next = Add(h, x)
+                row = Neg(h)
+                axes = Constant<value = int64[1] {{0}}> ()
+                scalar = ReduceSum<keepdims = 0>(n, axes)
+                left = Mod(tens, {"scalar" if shape else "n"})
+            }}>
+        sums = Add(rows, y)
+        s = Add(n, tens)
+    }}"""
+    text = text if shape else text.replace("scalar = ReduceSum<keepdims = 0>(n, axes)", "")
+    session, made = embedded_session(model(text), tmp_path)
+    assert made.library and made.regions[0].nodes > 1
+    plain, x = plain_session(model(text).SerializeToString()), np.float32([1, 2])
+    for n, q in ((3, 3), (3, 1), (1, 4), (1, 1), (0, 0), (-2, 0), (-(1 << 62), 0), (1000, 1000)):
+        feeds = {"n": np.full((1,) if shape else (), n), "x": x, "y": np.ones((q, 2), np.float32)}
+        results = session.run(None, feeds)
+        if n > 0:
+            assert_equal(results, plain.run(None, feeds))
+        else:
+            assert [y.shape for y in results[:2]] == [(0, 2), (0,)] and results[2] == n + 10
+    for n in (1 << 44, 1 << 58, (1 << 63) - 1):
+        with pytest.raises(Exception, match="Loop 'l': memory was refused"):
+            session.run(None, feeds | {"n": np.full((1,) if shape else (), n)})
+
+
+def test_loop_that_may_stop_collects_until_it_does(tmp_path):
+    text = """main (int64 n, bool go, float[2] x) => (float[k, 2] rows) {
+        last, rows = Loop (n, go, x) <
+            body = step (int64 i, bool g, float[2] h) => (bool on, float[2] next, float[2] row) {
+                limit = Constant<value = int64 {3}> ()
+                on = Less(i, limit)
+                next = Add(h, h)
+                row = Neg(next)
+            }>
+    }"""
+    session, made = embedded_session(model(text), tmp_path)
+    assert made.library
+    for n, count in ((2, 2), (1 << 62, 4), (0, 0)):
+        feeds = {"n": np.array(n), "go": np.array(True), "x": np.float32([1, 2])}
+        assert session.run(None, feeds)[0].tolist() == [[-2.0 * 2**k, -4.0 * 2**k] for k in range(count)]
+
+
 def test_threads_run_one_session_at_once(tmp_path):
     session, _ = embedded_session(two(), tmp_path)
     plain = plain_session(two().SerializeToString())
@@ -195,7 +244,7 @@ def test_objects_for_a_target_are_linked_by_its_compiler(tmp_path):
     machine = platform.machine()
     made = whorl.embed(two(), tmp_path / "out.onnx", target=f"{machine}-linux-gnu")
     objects = sorted(Path(made.library).iterdir())
-    assert made.library == str(tmp_path / "out.whorl") and len(objects) == 3
+    assert made.library == str(tmp_path / "out.whorl") and len(objects) == 4
     if not sys.platform.startswith("linux"):
         return
     subprocess.run([*C, "-shared", "-o", str(tmp_path / "out.so"), *map(str, objects), "-lm"], check=True)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.api.deadlines import call_within
 from whorl.api.models import Source, load_module
@@ -31,6 +32,8 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import lower_graph
 from whorl.lowering.native_types import native_type
+from whorl.runtime.compiled.binding import count_names, counted
+from whorl.runtime.compiled.candidates import trip_counts
 from whorl.runtime.feeds import check_value
 from whorl.runtime.library import LoadedLibrary
 from whorl.runtime.node_arg import NodeArg
@@ -155,22 +158,29 @@ def library_of(
     """The library of a module; every run passes the lengths that are not fixed.
 
     `takes_lengths`: outputs whose lengths follow from these have memory before a run, and the program asks of them what
-    `lowering.graph_program` says.
+    `lowering.graph_program` says; inputs that say how often loops collect have names as such lengths have.
     """
     if not _NAME.fullmatch(name):
         raise CompileError(f"{name!r} cannot begin the names of C functions", fix="use letters, digits and _")
     main = _with_constants(module, inputs)
+    numbers = trip_counts(main.nodes, main.arguments) if takes_lengths else []
+    names = count_names([value.type for value in main.arguments], numbers)
+    counts = {number: lengths.get(str(name), name) for number, name in names.items()}
+    lengths = {name: length for name, length in lengths.items() if name not in map(str, names.values())}
     types = [_fixed(value.type, lengths) for value in main.arguments]
     open_names = _open_lengths(main, types, lengths)
     fix = f"fix lengths: {' '.join(f'--dim {name}=N' for name in open_names)}" if open_names else ""
     try:
-        graph = lower_graph(main, [Known(type) for type in types], takes_lengths=takes_lengths)
+        facts = [counted(type, counts[n]) if n in counts else Known(type) for n, type in enumerate(types)]
+        graph = lower_graph(main, facts, takes_lengths=takes_lengths)
     except (Unsupported, TypeRuleError) as reason:
         raise CompileError(f"the model cannot be compiled ahead of time: {reason}", fix=fix) from None
     for number, _ in graph.sequences[:1]:
         raise CompileError(f"output {module.output_names[number]!r} is a sequence", fix="join it to a tensor")
     _require_native(graph, fix)
     ports = [_port(value.name, type, graph) for value, type in zip(main.arguments, types, strict=True)]
+    for number, count in counts.items():
+        ports[number] = replace(ports[number], count=count if isinstance(count, int) else str(count))
     outputs = [_port(name, type, graph) for name, type in zip(module.output_names, graph.outputs, strict=True)]
     return Library(name, ports, outputs, graph)
 

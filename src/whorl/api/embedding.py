@@ -211,7 +211,7 @@ def _programs(module: Module, name: str) -> list[Library]:
     lengths out while it runs.
     """
     first = library_of(module, name, {}, {}, takes_lengths=True)
-    if not has_conditions(first.graph):
+    if not has_conditions(first.graph) and not any(port.count for port in first.inputs):
         return [first]
     others: list[Library] = []
     names = {str(dim): None for pair in first.graph.agreeing for dim in pair if str(dim) in first.graph.names}

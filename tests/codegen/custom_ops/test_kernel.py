@@ -78,3 +78,43 @@ def test_program_for_a_length_of_one_runs_where_that_broadcasts(tmp_path):
         runtime = FakeRuntime([x, y], [np.float32])
         assert run(runtime) is None and runtime.outputs[0].tolist() == expected
     assert run(FakeRuntime([START, X[:1]], [np.float32])) == 1
+
+
+ROWS = """main (int64 n, float[m] x, float[q] y) => (float[k, m] rows, float[p] z) {
+    last, rows, one = Loop (n, "", x) <
+        body = step (int64 i, bool go, float[m] h) => (bool on, float[m] next, float[m] row, float same) {
+            on = Identity(go)
+            next = Add(h, h)
+            row = Neg(next)
+            same = ReduceSum<keepdims = 0>(h)
+        }>
+    z = Add(one, y)
+}"""
+
+
+def test_rows_that_a_trip_count_tells_are_written_where_onnxruntime_has_them(tmp_path):
+    module = load_module(model(ROWS))
+    programs = [
+        library_of(module, "rows", {}, {}, takes_lengths=True),
+        library_of(module, "rows_0", {"n0.": 1}, {}, takes_lengths=True),
+        library_of(module, "rows_any", {}, {}),
+    ]
+    assert [port.count for port in programs[0].inputs] == ["n0.", "", ""]
+    assert [program.inputs[0].count for program in programs[1:]] == [1, ""]
+    assert [bool(program.graph.grown) for program in programs] == [False, False, True]
+    run = LoadedOps(programs, "Loop", tmp_path).kernel()
+    for n, y in ((3, START), (2, X), (1, START), (1, X[:1]), (0, X[:0]), (-5, X[:0])):
+        runtime = FakeRuntime([np.array(n), X, y], [np.float32, np.float32])
+        assert run(runtime) is None
+        assert runtime.outputs[0].tolist() == [[-1.0 * 2 ** (k + 1), -2.0 * 2 ** (k + 1)] for k in range(max(n, 0))]
+        assert runtime.outputs[1].tolist() == (3.0 * 2 ** np.arange(max(n, 0)) + y).tolist()
+
+
+def test_rows_beyond_all_memory_are_refused(tmp_path):
+    module = load_module(model(ROWS))
+    programs = [library_of(module, "far", {}, {}, takes_lengths=True), library_of(module, "far_any", {}, {})]
+    run = LoadedOps(programs, "Loop", tmp_path).kernel()
+    for n in (1 << 58, (1 << 63) - 1):
+        runtime = FakeRuntime([np.array(n), X, X], [np.float32, np.float32])
+        assert run(runtime) == 1
+        assert runtime.texts == [(Code.FAIL, "Loop: memory was refused")] and not runtime.outputs

@@ -46,12 +46,17 @@ MOST_AXES = 8
 
 
 class Port(Struct, frozen=True):
-    """An input or output of a library. Where lengths are `OPEN`, `dims` has the names, empty texts among them."""
+    """An input or output of a library. Where lengths are `OPEN`, `dims` has the names, empty texts among them.
+
+    `count` is the name, like a length's, of the one element of an input that says how often a loop collects, or the
+    number that it is.
+    """
 
     name: str
     dtype: np.dtype
     shape: tuple[int, ...]
     dims: tuple[str, ...] = ()
+    count: str | int = ""
 
     @property
     def type(self) -> TensorType:

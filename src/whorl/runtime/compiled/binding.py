@@ -17,7 +17,7 @@ from msgspec import Struct
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim, Linear, Unknown
 from whorl.ir.infer import names_in_type
-from whorl.ir.types import AnyShape, Known, TensorType, lengths_of
+from whorl.ir.types import AnyShape, Known, TensorType, Type, lengths_of, tensor
 from whorl.lowering.graph_program import MOST_ELEMENTS
 
 LEAST, NEVER = 2, 1 << 63
@@ -66,9 +66,9 @@ class Binding(Struct, frozen=True):
         return facts
 
 
-def counted(type: TensorType, name: Dim) -> Known:
+def counted(type: Type, name: Dim) -> Known:
     """The type of an input whose one element has a name like a length."""
-    return Known(type, np.full((1,) * len(lengths_of(type)), name, object))
+    return Known(type, np.full((1,) * len(lengths_of(tensor(Known(type)))), name, object))
 
 
 def variants(pattern: Pattern) -> Iterator[Pattern]:
@@ -223,7 +223,7 @@ class Binder:
         return tuple(result)
 
 
-def count_names(types: Sequence[TensorType], counts: Sequence[int]) -> dict[int, Linear]:
+def count_names(types: Sequence[Type], counts: Sequence[int]) -> dict[int, Linear]:
     """Names of the elements of inputs that say how often a loop runs, other ones than those that types have."""
     known = set[str]().union(*map(names_in_type, types))
     mark = "."
