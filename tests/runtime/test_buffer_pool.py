@@ -43,6 +43,22 @@ def test_memory_is_not_used_again_while_a_view_is_stored() -> None:
     assert (view.view(np.float32) == 1).all()
 
 
+def test_views_of_what_an_array_lies_in_do_not_give_its_memory_back() -> None:
+    array = empty(SHAPE, FLOAT32)
+    inner = array.base
+    assert inner is not None
+    for view in (inner[3:], inner.view(np.int8), inner[:0], inner.copy()):
+        del view
+    gc.collect()
+    assert not buffer_pool._spare
+    del array
+    gc.collect()
+    assert not buffer_pool._spare
+    del inner
+    gc.collect()
+    assert len(buffer_pool._spare) == 1
+
+
 def test_array_is_like_any_other() -> None:
     array = empty(SHAPE, FLOAT32)
     assert array.shape == SHAPE and array.dtype == FLOAT32

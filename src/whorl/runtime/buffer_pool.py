@@ -6,7 +6,6 @@ import math
 from collections import deque
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -15,35 +14,42 @@ from whorl.kernels.aligned import aligned_empty
 
 LARGE, LARGEST = 1 << 17, 1 << 26
 """Bytes of the arrays whose memory goes to the pool."""
-_spare: deque[np.ndarray] = deque(maxlen=6)
+_BYTES = np.dtype(np.uint8)
+_spare: deque[Memory] = deque(maxlen=6)
 
 
-class Block:
-    """Memory that an array lies in, which goes back when the array and all views of it are gone."""
+class Memory(np.ndarray):
+    """Bytes of a class of their own: NumPy takes a view of a plain array for that array, and does not keep the view."""
 
-    def __init__(self, memory: np.ndarray, shape: Sequence[int], dtype: np.dtype) -> None:
-        self.memory = memory
-        self.__array_interface__: dict[str, Any] = {
-            "version": 3,
-            "typestr": dtype.str,
-            "shape": tuple(shape),
-            "data": memory.__array_interface__["data"],
-        }
+    __slots__ = ()
+
+
+class Lone(np.ndarray):
+    """A view of memory that an array lies in; the memory goes back to the system with it: it is more than the pool may
+    keep, or has contents that are its own."""
+
+    __slots__ = ()
+
+
+class Block(Lone):
+    """The same of memory that goes back to the pool when the array and all views of it are gone."""
+
+    __slots__ = ()
 
     def __del__(self) -> None:
-        _spare.append(self.memory)
+        memory = self.base
+        if isinstance(memory, Memory):  # that of a view which somebody makes of this one is this one
+            _spare.append(memory)
 
 
-class Lone(Block):
-    """Memory that goes back to the system: more than the pool may keep, or with contents that are its own."""
-
-    def __del__(self) -> None:
-        pass
+def _array_in(kind: type[Lone], memory: Memory, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
+    """An array in memory, by way of a view that says where this goes; to describe it to `np.asarray` takes longer."""
+    return np.ndarray(shape, dtype, np.ndarray.__new__(kind, memory.shape, _BYTES, memory))
 
 
 def adopt(memory: np.ndarray, shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     """An array in memory that nobody else has, of as many bytes or more."""
-    return np.asarray(Lone(memory, shape, dtype))
+    return _array_in(Lone, memory.view(Memory), shape, dtype)
 
 
 def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
@@ -51,7 +57,7 @@ def empty(shape: Sequence[int], dtype: np.dtype) -> np.ndarray:
     size = math.prod(shape) * dtype.itemsize
     if not LARGE <= size <= LARGEST or dtype.isbuiltin != 1 or dtype.hasobject:
         return np.empty(shape, dtype) if dtype.hasobject else poison(np.empty(shape, dtype))
-    return np.asarray(Block(poison(_take(size)), shape, dtype))
+    return _array_in(Block, _take(size), shape, dtype)
 
 
 def release() -> None:
@@ -67,17 +73,18 @@ def make_allocator(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.nda
 
 def is_recycled(array: np.ndarray) -> bool:
     """Whether an array is all that lies in its memory, which is not NumPy's own."""
-    return isinstance(array.base, Block)
+    return isinstance(array.base, Lone)
 
 
-def _take(size: int) -> np.ndarray:
-    """Memory of a size: the latest in the pool, which caches may still hold, or fresh."""
+def _take(size: int) -> Memory:
+    """Memory of a size, poisoned: the latest in the pool, which caches may still hold, or fresh."""
     for _ in range(len(_spare)):
         try:
             memory = _spare.pop()
         except IndexError:
             break
         if memory.nbytes == size:
+            poison(memory)
             return memory
         _spare.appendleft(memory)
-    return aligned_empty((size,), np.dtype(np.uint8))
+    return poison(aligned_empty((size,), _BYTES)).view(Memory)
