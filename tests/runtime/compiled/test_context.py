@@ -39,3 +39,25 @@ def test_check_is_retained_alive_by_the_context() -> None:
     context.set_check(lambda: calls.append(1))
     assert poll_now(context) > 0
     assert calls == [1]
+
+
+def test_threads_are_set_once_unless_there_is_a_pool_or_one_is_missed(monkeypatch) -> None:
+    passed: list[int] = []
+    monkeypatch.setattr("whorl.runtime.compiled.context.set_threads", lambda block, threads: passed.append(threads))
+    monkeypatch.setattr("whorl.runtime.compiled.context.has_pool", lambda: False)
+    context = RunContext()
+    for threads in (2, 2, 1, 1, 2):
+        context.set_threads(threads)
+    assert passed == [2, 1, 2]
+    context.block[cells.IS_MISSED] = 1
+    context.set_threads(2)
+    context.block[cells.IS_MISSED], context.block[cells.POOL] = 0, 8
+    context.set_threads(2)
+    context.block[cells.POOL] = 0
+    context.set_threads(2)
+    assert passed == [2, 1, 2, 2, 2]
+    monkeypatch.setattr("whorl.runtime.compiled.context.has_pool", lambda: True)
+    context.set_threads(2)
+    context.set_threads(1)
+    context.set_threads(1)
+    assert passed == [2, 1, 2, 2, 2, 2, 1]

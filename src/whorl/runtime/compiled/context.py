@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from whorl.codegen import callers as cells
-from whorl.runtime.compiled.cores import ALONE, set_threads
+from whorl.runtime.compiled.cores import ALONE, has_pool, set_threads
 
 PERIOD = 10_000_000
 """Nanoseconds from one poll of limits, cancelling and signals to the next."""
@@ -28,6 +28,7 @@ class RunContext:
         self.block = _Block.from_buffer_copy(_template())
         self.address = ctypes.addressof(self.block)
         self._alive: dict[str, object] = {}
+        self._threads = -1
 
     def set_check(self, check: Callable[[], None]) -> None:
         """Before a run: the program polls `check`; what that raises ends it."""
@@ -40,8 +41,11 @@ class RunContext:
         self.block[cells.NEXT] = time.monotonic_ns() + PERIOD
 
     def set_threads(self, threads: int) -> None:
-        """Before a run: how many threads the program may use, its own among them."""
-        set_threads(self.block, threads)
+        """Before a run: how many threads the program may use, its own among them; what it knows is not said again."""
+        block = self.block
+        if threads != self._threads or (threads != 1 and (block[cells.POOL] or block[cells.IS_MISSED] or has_pool())):
+            self._threads = threads
+            set_threads(block, threads)
 
     def set_callbacks(self, run_op: Callable[[int, int], int], grow: Callable[[int, int], int]) -> None:
         """What runs ops, by their numbers, and what enlarges memory."""

@@ -128,6 +128,11 @@ def is_supported() -> bool:
     return sys.platform in ("linux", "darwin")
 
 
+def has_pool() -> bool:
+    """Whether this process has started its pool."""
+    return _pools.current is not None
+
+
 def cores_of(threads: int) -> int:
     """How many cores a run with so many threads may use; 0 stands for all."""
     return threads or available_cores()

@@ -209,6 +209,12 @@ class BoundLaunch:
         self, memory: RunMemory, arrays: Sequence[np.ndarray], results: list[Any], budget: Budget
     ) -> tuple[int, list[Any]]:
         """Run a program that calls back: to be stopped, for ops that have no native form, or for memory that grows."""
+        if self.launch.only_asks:
+            memory.set_budget(budget)
+            status = self.launch.entry(memory.address)
+            if status:
+                memory.context.raise_error()
+            return status, results
         if self.has_calls:
             memory.set_arrays(arrays, results)
         memory.set_budget(budget)
