@@ -1,13 +1,16 @@
 """How many rows a run has, and whether they may share it."""
 
+from collections import Counter
+
 import pytest
 from scoring.models import HALVES, PERCEPTRON, RANKS, table
 
 from whorl.api.models import load_module
 from whorl.api.options import SessionOptions
 from whorl.errors import RunError
-from whorl.scoring.batches import LARGEST, SMALLEST
+from whorl.scoring.batches import LARGEST, SMALLEST, choose_batch
 from whorl.scoring.jobs import Settings, prepare_scorer
+from whorl.scoring.rows import Scorer
 
 
 def scorer(model, rows, **settings):
@@ -20,6 +23,32 @@ def test_batch_is_measured():
 
 def test_batch_is_as_small_as_the_memory_limit_makes_it():
     assert scorer(PERCEPTRON, table(20_000), max_memory=20_000).batch <= 1024
+
+
+def test_short_run_that_another_process_disturbs_does_not_end_the_search(monkeypatch):
+    """A run costs 10 us and a row 10 ns; one of 256 rows takes a millisecond more, as is common on a busy machine."""
+    measured = scorer(PERCEPTRON, table(LARGEST), batch=64)
+    clock, runs = [0.0], Counter()
+
+    def run(self, feeds, rows):
+        runs[len(rows)] += 1
+        clock[0] += 1e-5 + 1e-8 * len(rows) + (1e-3 if len(rows) == 256 and runs[256] == 2 else 0)
+
+    monkeypatch.setattr("whorl.scoring.batches.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(Scorer, "run", run)
+    assert choose_batch(measured, table(LARGEST)) == 16384
+
+
+def test_batch_that_takes_long_is_no_larger_than_pays(monkeypatch):
+    measured, clock, sizes = scorer(PERCEPTRON, table(LARGEST), batch=64), [0.0], set()
+
+    def run(self, feeds, rows):
+        sizes.add(len(rows))
+        clock[0] += 1e-3 * len(rows)
+
+    monkeypatch.setattr("whorl.scoring.batches.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr(Scorer, "run", run)
+    assert choose_batch(measured, table(LARGEST)) == SMALLEST and max(sizes) <= 256
 
 
 def test_rows_that_meet_are_computed_alone():

@@ -85,6 +85,32 @@ def test_column_of_one_shape_is_taken_without_a_copy():
     assert np.shares_memory(read_column(array_column(array, "x"), "x").take(np.arange(4), (3,)), array)
 
 
+def test_columns_of_one_shape_are_known_to_be():
+    fixed = array_column(np.arange(24.0).reshape(4, 3, 2), "x")
+    read = read_column(fixed, "x")
+    assert read.is_even and read.shapes.tolist() == [[3, 2]] * 4
+    np.testing.assert_array_equal(read.take(np.array([0, 2]), (3, 2)), np.arange(24.0).reshape(4, 3, 2)[[0, 2]])
+    assert not read_column(pa.array([[1], [2]]), "x").is_even
+    assert read_column(pa.array([1, 2]), "x").is_even
+
+
+def test_missing_list_of_a_fixed_length_has_a_fault_and_moves_no_other():
+    column = pa.array([[1, 2], None, [5, 6]], pa.list_(pa.float32(), 2))
+    read = read_column(column, "c")
+    assert read.faults == {1: "column 'c' has no value"}
+    assert read.take(np.array([0, 2]), (2,)).tolist() == [[1, 2], [5, 6]]
+    inner = pa.array([[1, 2], [3, None]], pa.list_(pa.int64(), 2))
+    assert read_column(inner, "c").faults == {1: "column 'c' has no value"}
+
+
+def test_list_of_fixed_lists_and_a_fixed_list_of_lists_have_their_rows():
+    outer = pa.array([[[1, 2]], [], [[3, 4], [5, 6]]], pa.list_(pa.list_(pa.int64(), 2)))
+    assert rows(outer) == [[[1, 2]], [], [[3, 4], [5, 6]]]
+    inner = pa.array([[[1], [2]], [[3], [4]]], pa.list_(pa.list_(pa.int64()), 2))
+    assert rows(inner) == [[[1], [2]], [[3], [4]]]
+    assert rows(pa.array([[], []], pa.list_(pa.int64(), 0))) == [[], []]
+
+
 @pytest.mark.parametrize(("source", "target"), [("float64", "float32"), ("int64", "float64"), ("int64", "int8")])
 def test_numbers_of_a_kind_are_converted(source, target):
     assert convert(np.array([1, 2], source), np.dtype(target), "c").dtype == target

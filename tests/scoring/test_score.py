@@ -18,6 +18,7 @@ from scoring.models import HALVES, PERCEPTRON, ROOTS, lists, numbers, table, ten
 
 import whorl
 from whorl.errors import RunError
+from whorl.scoring.files import FileSource
 
 ROWS = table(1000)
 Z = numbers(1000).sum(axis=1)
@@ -102,6 +103,19 @@ def test_parts_are_written_once(path, tmp_path):
     again = whorl.score(PERCEPTRON, path, out, part_rows=200)
     assert (again.skipped, again.rows) == (4, 200)
     assert contents(out) == before
+
+
+def test_columns_that_no_input_takes_are_not_read(tmp_path, monkeypatch):
+    pq.write_table(table(100).append_column("other", pa.array(["text"] * 100)), tmp_path / "rows.parquet")
+    read, reading = set(), FileSource.read
+
+    def record(self, part, columns, rows):
+        read.update(columns)
+        return reading(self, part, columns, rows)
+
+    monkeypatch.setattr(FileSource, "read", record)
+    whorl.score(PERCEPTRON, tmp_path / "rows.parquet", tmp_path / "out")
+    assert read == {"x"}
 
 
 def test_failed_rows_are_counted(tmp_path):

@@ -1,6 +1,8 @@
 """How rows lie in runs, and how many do: what is right by comparing rows together and alone, what is fast by measuring.
 
-A batch grows four times as long as that makes rows at least a tenth cheaper, within a second and a limit on memory.
+Batches grow four times, within a second and a limit on memory, as long as that makes rows a tenth cheaper. Runs that
+are so short that other processes may have disturbed them do not end that. The smallest batch counts that is about as
+cheap as the cheapest.
 """
 
 from __future__ import annotations
@@ -18,6 +20,8 @@ from whorl.scoring.rows import Group, Scorer
 
 SMALLEST, LARGEST, GROWTH = 64, 65536, 4
 SECONDS, GAIN = 0.5, 0.9
+SHORT, RUNS = 0.005, 5
+"""Seconds of a run that may be disturbed, and how many runs of a size are measured until they take twice as long."""
 COMPARED = 8
 """Rows that are computed together and alone."""
 RTOL, ATOL = 1e-3, 1e-5
@@ -73,32 +77,36 @@ def choose_batch(scorer: Scorer, sample: Any) -> int:
         return scorer.layout.length
     if scorer.layout.kind == "rows":
         return SMALLEST
-    best, cheapest, size = SMALLEST, float("inf"), SMALLEST
+    costs, size = dict[int, float](), SMALLEST
     columns = _columns(scorer, sample)
     while size <= LARGEST:
         rows = _equal_rows(scorer, sample, size)
         if rows is None or (len(rows.rows) < size and size > SMALLEST):
             break
         seconds = _measure(scorer, columns, rows)
-        if seconds is None or seconds / len(rows.rows) > GAIN * cheapest:
+        if seconds is None:
             break
-        best, cheapest = size, seconds / len(rows.rows)
-        if GROWTH * seconds > SECONDS:
+        cost, cheapest = seconds / len(rows.rows), min(costs.values(), default=float("inf"))
+        costs[size] = cost
+        if GROWTH * seconds > SECONDS or (cost > GAIN * cheapest and seconds > SHORT):
             break
         size *= GROWTH
-    return best
+    return min((size for size, cost in costs.items() if GAIN * cost <= min(costs.values())), default=SMALLEST)
 
 
 def _measure(scorer: Scorer, columns: Any, rows: Group) -> float | None:
     """The seconds of a run after one that compiled what it needs; None where it fails, as for want of memory."""
+    seconds = list[float]()
     try:
         feeds = scorer.feeds(columns, rows)
         scorer.run(feeds, rows.rows)
-        start = time.perf_counter()
-        scorer.run(feeds, rows.rows)
+        while len(seconds) < RUNS and sum(seconds) < 2 * SHORT:
+            start = time.perf_counter()
+            scorer.run(feeds, rows.rows)
+            seconds.append(time.perf_counter() - start)
     except WhorlError:
         return None
-    return time.perf_counter() - start
+    return min(seconds)
 
 
 def _columns(scorer: Scorer, sample: Any) -> dict[str, Any]:

@@ -23,27 +23,39 @@ STORED = {"?", "b", "B", "h", "H", "i", "I", "l", "L", "q", "Q", "e", "f", "d"}
 
 
 class Column(Struct, frozen=True):
-    """The elements of a column, where each row begins in them, and each row's shape; rows that have no tensor."""
+    """The elements of a column, each row's shape, and where it begins in them; rows that have no tensor.
+
+    Without `starts`, all rows have one shape and follow each other.
+    """
 
     elements: np.ndarray
-    starts: np.ndarray
     shapes: np.ndarray
     faults: dict[int, str]
+    starts: np.ndarray | None = None
+
+    @property
+    def is_even(self) -> bool:
+        """Whether it is known that all rows have one shape."""
+        return self.starts is None
 
     def take(self, rows: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
         """The tensors of ascending rows that all have this shape, on a new first axis."""
         size, count = math.prod(shape), len(rows)
         first, last = (int(rows[0]), int(rows[-1])) if count else (0, -1)
         if last - first == count - 1 and (count == 0 or self._are_side_by_side(first, last, size)):
-            start = int(self.starts[first]) if count else 0
+            start = self._start(first, size) if count else 0
             flat = self.elements[start : start + size * count]
         else:
-            flat = self.elements[self.starts[rows][:, np.newaxis] + np.arange(size)]
+            starts = rows * size if self.starts is None else self.starts[rows]
+            flat = self.elements[starts[:, np.newaxis] + np.arange(size)]
         return flat.reshape(count, *shape)
+
+    def _start(self, row: int, size: int) -> int:
+        return row * size if self.starts is None else int(self.starts[row])
 
     def _are_side_by_side(self, first: int, last: int, size: int) -> bool:
         """Whether so many rows of one size fill what lies between the first and the last: starts never descend."""
-        return int(self.starts[last]) - int(self.starts[first]) == size * (last - first)
+        return self._start(last, size) - self._start(first, size) == size * (last - first)
 
 
 def rank_of(type: Any) -> int:
@@ -70,14 +82,31 @@ def _read(array: Any, name: str) -> Column:
         return _read_leaf(array, name)
     begins, ends, child = _bounds(array)
     inner = _read(child, name)
+    if inner.is_even and arrow().types.is_fixed_size_list(array.type):
+        return _read_even(array, name, inner, begins, ends)
     lengths = ends - begins
-    padded = np.append(inner.starts, len(inner.elements))
-    starts = padded[np.minimum(begins, len(inner.starts))]
+    padded = np.append(_starts(inner), len(inner.elements))
+    starts = padded[np.minimum(begins, len(inner.shapes))]
     width = inner.shapes.shape[1]
     first = np.concatenate([inner.shapes, np.zeros((1, width), np.int64)])[np.minimum(begins, len(inner.shapes))]
     shapes = np.column_stack([lengths, np.where(lengths[:, np.newaxis] > 0, first, 0)]).astype(np.int64)
     faults = _faults_of_lists(array, name, inner, begins, ends)
-    return Column(inner.elements, starts, shapes, faults)
+    return Column(inner.elements, shapes, faults, starts)
+
+
+def _read_even(array: Any, name: str, inner: Column, begins: np.ndarray, ends: np.ndarray) -> Column:
+    """Lists of one length of what has one shape."""
+    shape = array.type.list_size, *(inner.shapes[0] if len(inner.shapes) else (0,) * inner.shapes.shape[1])
+    faults = _faults_of_lists(array, name, inner, begins, ends)
+    return Column(inner.elements, np.broadcast_to(np.array(shape, np.int64), (len(array), len(shape))), faults)
+
+
+def _starts(column: Column) -> np.ndarray:
+    """Where each row begins."""
+    if column.starts is not None:
+        return column.starts
+    count = len(column.shapes)
+    return np.arange(count) * (len(column.elements) // count if count else 0)
 
 
 def _bounds(array: Any) -> tuple[np.ndarray, np.ndarray, Any]:
@@ -93,7 +122,7 @@ def _bounds(array: Any) -> tuple[np.ndarray, np.ndarray, Any]:
 
 def _faults_of_lists(array: Any, name: str, inner: Column, begins: np.ndarray, ends: np.ndarray) -> dict[int, str]:
     faults = {int(row): f"column {name!r} has no value" for row in np.flatnonzero(_nulls(array))}
-    if len(inner.shapes) > 1:
+    if len(inner.shapes) > 1 and not inner.is_even:
         changes = np.flatnonzero((inner.shapes[1:] != inner.shapes[:-1]).any(axis=1)) + 1
         rows = np.searchsorted(ends, changes, side="right")
         ragged = rows[begins[rows.clip(max=len(begins) - 1)] < changes] if len(rows) else rows
@@ -116,8 +145,7 @@ def _read_leaf(array: Any, name: str) -> Column:
         faults = {int(row): f"column {name!r} has no value" for row in np.flatnonzero(_nulls(array))}
         array = array.fill_null("" if is_text else False if types.is_boolean(array.type) else 0)
     elements = array.to_numpy(zero_copy_only=False)
-    count = len(elements)
-    return Column(elements, np.arange(count), np.zeros((count, 0), np.int64), faults)
+    return Column(elements, np.zeros((len(elements), 0), np.int64), faults)
 
 
 def _nulls(array: Any) -> np.ndarray:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeVar
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -23,12 +23,14 @@ from whorl.scoring.layouts import Layout, candidates
 from whorl.scoring.mapping import Columns, map_columns
 from whorl.scoring.packages import arrow
 from whorl.scoring.parts import Target
+from whorl.scoring.pipeline import Done, Output, WrittenOutput, read_ahead
 from whorl.scoring.rows import ERROR, OnError, Scorer
 from whorl.scoring.sources import Part, Source
 
-READ_ROWS = 1 << 16
-"""Rows that are read at once."""
-Item = TypeVar("Item")
+READ_ROWS, READ_BYTES = 1 << 17, 1 << 26
+"""Rows that are read at once, and about how many bytes they and their results may have."""
+TRIED = 8
+"""Rows that are computed to see how large results are."""
 
 
 class Settings(Struct, frozen=True):
@@ -52,61 +54,86 @@ class Settings(Struct, frozen=True):
         return own | {"on_error": self.on_error, "batch": self.batch, "part_rows": self.part_rows}
 
 
-class Done(Struct, frozen=True):
-    """A part that is computed: its rows, those that failed, and its results unless they were written."""
-
-    index: int
-    rows: int
-    failed: int
-    table: Any = None
-
-
 class Job(Struct, frozen=True):
     """Computes parts of a table, here or on a worker."""
 
     source: Source
     scorer: Scorer
     target: Target | None
+    rows: int = READ_ROWS
+    """About how many rows are read at once."""
 
     def __call__(self, part: Part) -> Done:
+        return next(self.run([part]))
+
+    def run(self, parts: Sequence[Part]) -> Iterator[Done]:
+        """What parts give, in order; threads read the rows that follow and write the results before, of parts as well.
+
+        Errors: RunError names a row, SaveError.
+        """
+        output: Output | None = None
+        before: Future[Done] | None = None
+        with ThreadPoolExecutor(1) as reading, ThreadPoolExecutor(1) as writing:
+            try:
+                for part, table in read_ahead(self._tables(parts), reading):
+                    output = output or self._output(part, writing)
+                    if table is not None:
+                        output.add(*self._score(part, table, output.rows))
+                        continue
+                    done, output = output.close(), None
+                    if before is not None:
+                        yield before.result()
+                    before = done
+                if before is not None:
+                    yield before.result()
+            except BaseException as error:
+                if output is not None:
+                    output.abandon(error)
+                raise
+
+    def _tables(self, parts: Sequence[Part]) -> Iterator[tuple[Part, Any]]:
+        """The rows of parts, some at a time, and nothing at the end of each."""
+        size = max(1, self.rows // self.scorer.batch) * self.scorer.batch
+        for part in parts:
+            for table in self.source.read(part, self.scorer.columns, size):
+                yield part, table
+            yield part, None
+
+    def _output(self, part: Part, writing: Executor) -> Output:
         schema = self.scorer.output_schema(self.source.schema)
-        if self.target is None:
-            tables = list(self.tables(part))
-            table = arrow().concat_tables(tables) if tables else schema.empty_table()
-            return Done(part.index, table.num_rows, self._failures(table), table)
-        rows = failed = 0
-        with self.target.write(part, schema) as writer, ThreadPoolExecutor(1) as aside:
-            written = aside.submit(lambda: None)
-            for table in self.tables(part):
-                written.result()
-                written = aside.submit(writer.write_table, table)
-                rows, failed = rows + table.num_rows, failed + self._failures(table)
-            written.result()
-        return Done(part.index, rows, failed)
+        return Output(part, schema) if self.target is None else WrittenOutput(part, schema, self.target, writing)
 
-    def tables(self, part: Part) -> Iterator[Any]:
-        """The results of a part, some rows at a time, while the next rows are read."""
-        size = max(1, READ_ROWS // self.scorer.batch) * self.scorer.batch
-        first = part.first
-        for table in _read_ahead(self.source.read(part, self.scorer.columns, size)):
-            yield self.scorer.score(table, repr(part.source) if "." in part.source else part.source, first)
-            first += table.num_rows
-
-    def _failures(self, table: Any) -> int:
+    def _score(self, part: Part, table: Any, before: int) -> tuple[Any, int]:
+        """The results of some rows of a part after those before, and how many of them failed."""
+        source = repr(part.source) if "." in part.source else part.source
+        results = self.scorer.score(table, source, part.first + before)
         if self.scorer.on_error == "raise":
-            return 0
-        errors = table.column(ERROR)
-        return len(errors) - errors.null_count
+            return results, 0
+        errors = results.column(ERROR)
+        return results, len(errors) - errors.null_count
 
 
-def _read_ahead(items: Iterable[Item]) -> Iterator[Item]:
-    """The same items, of which a thread makes the next one while one is used."""
-    iterator = iter(items)
-    with ThreadPoolExecutor(1) as aside:
-        following = aside.submit(next, iterator, None)
-        while (item := following.result()) is not None:
-            following = aside.submit(next, iterator, None)
-            yield item
+def needed_columns(module: Module, schema: Any, settings: Settings) -> list[str]:
+    """The columns of a table that scoring reads. Errors: RunError for some that are not there."""
+    for name in settings.keep:
+        if name not in schema.names:
+            raise RunError(f"there is no column {name!r} to keep", fix=f"choose from {', '.join(schema.names)}")
+    feeding = map_columns(module, schema, settings.columns, settings.shared)
+    return list(dict.fromkeys([*feeding.columns, *settings.keep]))
+
+
+def rows_at_once(scorer: Scorer, sample: Any) -> int:
+    """How many rows of tables like a sample may be read at once, so that they and their results are not too large."""
+    rows = sample.select(scorer.columns).slice(0, TRIED)
+    if not rows.num_rows:
+        return READ_ROWS
+    results = replace(scorer, on_error="null").score(rows)
+    return fit_rows((rows.nbytes + results.nbytes) // rows.num_rows)
+
+
+def fit_rows(size: int) -> int:
+    """How many rows of so many bytes may be in memory at once, as often as they are."""
+    return min(READ_ROWS, max(1, READ_BYTES // max(1, size)))
 
 
 def prepare_scorer(module: Module, schema: Any, sample: Any, settings: Settings, options: SessionOptions) -> Scorer:
@@ -114,11 +141,9 @@ def prepare_scorer(module: Module, schema: Any, sample: Any, settings: Settings,
 
     Errors: RunError for columns, outputs and settings that do not fit the model; LimitError.
     """
+    needed_columns(module, schema, settings)
     feeding = map_columns(module, schema, settings.columns, settings.shared)
     outputs = _outputs(module, settings.outputs)
-    for name in settings.keep:
-        if name not in schema.names:
-            raise RunError(f"there is no column {name!r} to keep", fix=f"choose from {', '.join(schema.names)}")
     scorers = [
         Scorer(layout, _results(module, layout), LARGEST, tuple(settings.keep), settings.on_error, settings.max_memory)
         for layout in candidates(module, feeding, outputs, options)

@@ -50,7 +50,7 @@ class Layout(Struct, frozen=True):
     """How rows lie in a run.
 
     `squeezed` are outputs whose own axis for rows has the length 1 in it, `length` is the number of rows that the
-    model's axis has, where that is fixed.
+    model's axis has, where that is fixed, `has_all` says that the outputs are all that the model has, in its order.
     """
 
     kind: Kind
@@ -59,6 +59,7 @@ class Layout(Struct, frozen=True):
     outputs: tuple[str, ...]
     squeezed: frozenset[str] = frozenset()
     length: int | None = None
+    has_all: bool = False
 
     def run(self, feeds: Mapping[str, np.ndarray], count: int, options: RunOptions | None) -> list[Any]:
         """The outputs for so many rows, which lie on the first axis of feeds and of outputs."""
@@ -66,7 +67,7 @@ class Layout(Struct, frozen=True):
             case "axis":
                 return self._run_axis(feeds, count, options)
             case "vmap":
-                values = self.session.run(self.outputs, self._with_axes(feeds, axis=1), options)
+                values = self._run_session(self._with_axes(feeds, axis=1), options)
                 return self._without_axes(values, axis=1)
             case "rows":
                 rows = [self._run_row(feeds, row, options) for row in range(count)]
@@ -78,7 +79,8 @@ class Layout(Struct, frozen=True):
         missing = 0 if self.length is None else self.length - count
         if missing:
             feeds = {name: np.concatenate([rows, np.repeat(rows[-1:], missing, 0)]) for name, rows in feeds.items()}
-        values = self.session.run(self.outputs, dict(feeds) | self.feeding.shared, options)
+        shared = self.feeding.shared
+        values = self._run_session({**feeds, **shared} if shared else dict(feeds), options)
         for name, value in zip(self.outputs, values, strict=True):
             if len(value) != count + missing:
                 fix = "choose other outputs, or score rows one by one (batch 1)"
@@ -87,7 +89,11 @@ class Layout(Struct, frozen=True):
 
     def _run_row(self, feeds: Mapping[str, np.ndarray], row: int, options: RunOptions | None) -> list[Any]:
         own = self._with_axes({name: rows[row] for name, rows in feeds.items()}, axis=0)
-        return self._without_axes(self.session.run(self.outputs, own, options), axis=0)
+        return self._without_axes(self._run_session(own, options), axis=0)
+
+    def _run_session(self, feeds: dict[str, Any], options: RunOptions | None) -> list[Any]:
+        """The outputs of a run; to look up their names is a good part of what a short one takes."""
+        return self.session.run(None if self.has_all else self.outputs, feeds, options)
 
     def _with_axes(self, feeds: Mapping[str, Any], axis: int) -> dict[str, Any]:
         """Rows of inputs whose own axis for rows then has the length 1."""
@@ -131,17 +137,19 @@ def _stack_strings(values: tuple[Any, ...]) -> np.ndarray:
 def candidates(module: Module, feeding: Feeding, outputs: tuple[str, ...], options: SessionOptions) -> list[Layout]:
     """The layouts that a model may have for these inputs, the fastest first."""
     layouts = []
+    has_all = list(outputs) == list(module.visible_outputs)
     length = _common_length(module, feeding, outputs)
     if length is not None:
         fixed = length if isinstance(length, int) else None
-        layouts.append(Layout("axis", InferenceSession(module, options), feeding, outputs, length=fixed))
+        session = InferenceSession(module, options)
+        layouts.append(Layout("axis", session, feeding, outputs, length=fixed, has_all=has_all))
     if isinstance(length, int):
         return layouts
     squeezed = _squeezed(module, feeding, outputs)
     mapped = _vmap(module, feeding)
     if mapped is not None:
-        layouts.append(Layout("vmap", InferenceSession(mapped, options), feeding, outputs, squeezed))
-    return [*layouts, Layout("rows", InferenceSession(module, options), feeding, outputs, squeezed)]
+        layouts.append(Layout("vmap", InferenceSession(mapped, options), feeding, outputs, squeezed, has_all=has_all))
+    return [*layouts, Layout("rows", InferenceSession(module, options), feeding, outputs, squeezed, has_all=has_all)]
 
 
 def _squeezed(module: Module, feeding: Feeding, outputs: tuple[str, ...]) -> frozenset[str]:

@@ -57,25 +57,30 @@ class Scorer(Struct, frozen=True):
 
     def score(self, table: Any, source: str = "the table", first: int = 0) -> Any:
         """The results of a table's rows, in their order. Errors: RunError names a row, counted from `first` on."""
-        pieces, faults = list[Piece](), dict[int, str]()
+        pieces, faults, groups = list[Piece](), dict[int, str](), list[Group]()
         columns = {name: read_column(table.column(name), name) for name in self.layout.feeding.columns}
         for column in columns.values():
             faults |= column.faults
         if not faults or self.on_error == "null":
-            for group in self.groups(columns, table.num_rows, faults):
+            groups = list(self.groups(columns, table.num_rows, faults))
+            for group in groups:
                 pieces += self._run_group(columns, group, faults)
         if faults and self.on_error == "raise":
             row = min(faults)
             fix = "mend the row, or let failed rows have an error instead of results (on_error null)"
             raise RunError(faults[row], f"row {first + row} of {source}", fix)
-        return self._table(table, pieces, faults)
+        return self._table(table, pieces, faults, is_ordered=len(groups) == 1 and not faults)
 
     def groups(self, columns: dict[str, Column], count: int, faults: dict[int, str]) -> Iterator[Group]:
         """The rows without a fault by the shapes of their tensors."""
         rows = np.arange(count)
+        bound = self.layout.feeding.bound
+        if count and not faults and all(column.is_even for column in columns.values()):
+            shapes = np.concatenate([_shapes(each, columns, 1) for each in bound], axis=1)
+            yield Group(rows, _split(shapes[0], bound))
+            return
         if faults:
             rows = np.delete(rows, list(faults))
-        bound = self.layout.feeding.bound
         shapes = np.concatenate([_shapes(each, columns, count) for each in bound], axis=1)[rows]
         if not len(rows):
             return
@@ -97,30 +102,42 @@ class Scorer(Struct, frozen=True):
             feeds = self.feeds(columns, group)
         except RunError:
             feeds = None
-        for start in range(0, len(group.rows), self.batch):
-            end = start + self.batch
-            part = Group(group.rows[start:end], group.shapes)
-            own = None if feeds is None else {name: rows[start:end] for name, rows in feeds.items()}
-            yield from self._run(columns, part, faults, own)
+        run, size, options = self.layout.run, self.batch, self._options()
+        for start in range(0, len(group.rows), size):
+            rows = group.rows[start : start + size]
+            if feeds is None:
+                yield from self._run(columns, Group(rows, group.shapes), faults)
+                continue
+            own = {name: each[start : start + size] for name, each in feeds.items()}
+            try:
+                piece = Piece(rows, run(own, len(rows), options))
+            except CancelledError:
+                raise
+            except WhorlError as error:
+                yield from self._halve(columns, Group(rows, group.shapes), faults, error)
+            else:
+                yield piece
+            if faults and self.on_error == "raise":
+                return
 
-    def _run(
-        self,
-        columns: dict[str, Column],
-        group: Group,
-        faults: dict[int, str],
-        feeds: Mapping[str, np.ndarray] | None = None,
-    ) -> list[Piece]:
+    def _run(self, columns: dict[str, Column], group: Group, faults: dict[int, str]) -> list[Piece]:
         """The results of rows that may run at once; where that fails, of each half of them."""
         if faults and self.on_error == "raise":
             return []
         try:
-            return [self.run(self.feeds(columns, group) if feeds is None else feeds, group.rows)]
+            return [self.run(self.feeds(columns, group), group.rows)]
         except CancelledError:
             raise
         except WhorlError as error:
-            if len(group.rows) == 1:
-                faults[int(group.rows[0])] = str(error)
-                return []
+            return self._halve(columns, group, faults, error)
+
+    def _halve(
+        self, columns: dict[str, Column], group: Group, faults: dict[int, str], error: WhorlError
+    ) -> list[Piece]:
+        """The results of each half of rows that failed together; one that is alone has this error."""
+        if len(group.rows) == 1:
+            faults[int(group.rows[0])] = str(error)
+            return []
         middle = len(group.rows) // 2
         halves = Group(group.rows[:middle], group.shapes), Group(group.rows[middle:], group.shapes)
         return [piece for half in halves for piece in self._run(columns, half, faults)]
@@ -136,17 +153,21 @@ class Scorer(Struct, frozen=True):
 
     def run(self, feeds: Mapping[str, np.ndarray], rows: np.ndarray) -> Piece:
         """The results of rows in one run. Errors: as of a session's run."""
-        options = None
-        if self.max_memory is not None:
-            options = RunOptions()
-            options.max_memory = self.max_memory
-        return Piece(rows, self.layout.run(feeds, len(rows), options))
+        return Piece(rows, self.layout.run(feeds, len(rows), self._options()))
 
-    def _table(self, table: Any, pieces: list[Piece], faults: dict[int, str]) -> Any:
+    def _options(self) -> RunOptions | None:
+        if self.max_memory is None:
+            return None
+        options = RunOptions()
+        options.max_memory = self.max_memory
+        return options
+
+    def _table(self, table: Any, pieces: list[Piece], faults: dict[int, str], *, is_ordered: bool) -> Any:
+        """The results as a table; `is_ordered`: the pieces have all rows in their order."""
         pa, count = arrow(), table.num_rows
-        rows = np.concatenate([piece.rows for piece in pieces]) if pieces else np.zeros(0, np.int64)
         arrays = [_join_rows([p.values[k] for p in pieces], field.type) for k, field in enumerate(self.results)]
-        if len(rows) != count or not np.array_equal(rows, np.arange(count)):
+        if not is_ordered:
+            rows = np.concatenate([piece.rows for piece in pieces]) if pieces else np.zeros(0, np.int64)
             positions = np.full(count, -1)
             positions[rows] = np.arange(len(rows))
             indices = pa.array(positions, mask=positions < 0)
@@ -160,10 +181,10 @@ class Scorer(Struct, frozen=True):
 
 
 def _shapes(each: Bound, columns: dict[str, Column], count: int) -> np.ndarray:
-    """The shape of each row for an input."""
+    """The shape of each of the first rows for an input."""
     if each.is_stacked:
         return np.full((count, 1), len(each.columns), np.int64)
-    return columns[each.columns[0]].shapes
+    return columns[each.columns[0]].shapes[:count]
 
 
 def _split(shape: np.ndarray, bound: tuple[Bound, ...]) -> tuple[tuple[int, ...], ...]:

@@ -18,19 +18,32 @@ from whorl.errors import RunError
 from whorl.formats.options import LoadOptions
 from whorl.ir.graph import Module
 from whorl.scoring.arrays import open_arrays
+from whorl.scoring.batches import LARGEST
 from whorl.scoring.columns import array_column
 from whorl.scoring.engines import run_parts
 from whorl.scoring.files import FileSource, find_files, open_files
 from whorl.scoring.frames import Prepare, kind_of, score_dask, score_ray
-from whorl.scoring.jobs import READ_ROWS, Done, Job, Settings, float_columns, prepare_scorer, read_model
+from whorl.scoring.jobs import (
+    Job,
+    Settings,
+    fit_rows,
+    float_columns,
+    needed_columns,
+    prepare_scorer,
+    read_model,
+    rows_at_once,
+)
 from whorl.scoring.layouts import SENTENCES
 from whorl.scoring.mapping import Columns
 from whorl.scoring.packages import arrow
 from whorl.scoring.parts import Manifest, Target, check_manifest, check_target
+from whorl.scoring.pipeline import Done
 from whorl.scoring.rows import OnError, Scorer
 from whorl.scoring.sources import PART_ROWS, Part, Source, TableSource
 from whorl.scoring.storage import Storage
 
+FEW = 1 << 10
+"""Rows that are read to see how large rows are."""
 Progress = Callable[[int, int], None]
 """Called with the parts that are done, and all of them."""
 
@@ -42,6 +55,11 @@ class Engine(Struct, frozen=True):
     workers: int | None
     address: str | None
     progress: Progress | None
+
+    @property
+    def is_here(self) -> bool:
+        """Whether this process computes all parts."""
+        return self.on == "local" and self.workers in (None, 1) and self.address is None
 
 
 class Scored(Struct, frozen=True):
@@ -125,10 +143,11 @@ def _prepare_job(
     """What computes parts; a run that was begun goes on with its batches."""
     if begun is not None and settings.batch is None:
         settings = replace(settings, batch=begun.batch)
-    scorer = prepare_scorer(module, source.schema, _sample(source, parts), settings, options)
+    sample = _sample(source, parts, needed_columns(module, source.schema, settings))
+    scorer = prepare_scorer(module, source.schema, sample, settings, options)
     if isinstance(source, FileSource):
         source = source.with_types(float_columns(scorer, source.schema))
-    return Job(source, scorer, target)
+    return Job(source, scorer, target, rows_at_once(scorer, sample))
 
 
 def _prepare(module: Module, settings: Settings, options: SessionOptions | None, sample: Any) -> Scorer:
@@ -180,7 +199,8 @@ def write_parts(
 def compute_parts(job: Job, left: Sequence[Part], parts: Sequence[Part], engine: Engine) -> list[Done]:
     """What the parts that are left gave, in any order."""
     done = list[Done]()
-    for each in run_parts(job, left, engine.on, engine.workers, engine.address) if left else ():
+    run = job.run(left) if engine.is_here else run_parts(job, left, engine.on, engine.workers, engine.address)
+    for each in run if left else ():
         done.append(each)
         if engine.progress is not None:
             engine.progress(len(parts) - len(left) + len(done), len(parts))
@@ -204,10 +224,17 @@ def open_data(data: Any) -> Source:
     return open_files(files)
 
 
-def _sample(source: Source, parts: Sequence[Part]) -> Any:
-    """Some rows, on which layouts and batches are tried."""
+def _sample(source: Source, parts: Sequence[Part], columns: list[str]) -> Any:
+    """Some rows, on which layouts and batches are tried: as many as batches may have, unless they are large."""
+    few = _first_rows(source, parts, columns, FEW)
+    rows = fit_rows(few.nbytes // max(1, few.num_rows))
+    return few if few.num_rows < FEW or rows <= FEW else _first_rows(source, parts, columns, min(rows, LARGEST))
+
+
+def _first_rows(source: Source, parts: Sequence[Part], columns: list[str], rows: int) -> Any:
+    """The first rows of the first part that has any, at most so many."""
     for part in parts:
-        tables = list(itertools.islice(source.read(part, source.schema.names, READ_ROWS), 1))
+        tables = list(itertools.islice(source.read(part, columns, rows), 1))
         if tables:
             return tables[0]
     return source.schema.empty_table()

@@ -98,13 +98,14 @@ class Storage(Struct, frozen=True):
 
         Errors: SaveError.
         """
-        folder, name = os.path.split(self.path)
-        system, fresh = self.system, f"{folder}/{TEMPORARY}/{name}.{uuid.uuid4().hex}"
+        system, path = self._split()
+        folder, name = os.path.split(path)
+        fresh = f"{folder}/{TEMPORARY}/{name}.{uuid.uuid4().hex}"
         try:
             system.makedirs(f"{folder}/{TEMPORARY}", exist_ok=True)
             with system.open(fresh, "wb") as file:
                 yield file
-            system.mv(fresh, self.path)
+            system.mv(fresh, path)
         except BaseException as error:
             with suppress(OSError):
                 system.rm(fresh)
