@@ -1,4 +1,4 @@
-"""Exported models compiled ahead of time: a library takes the lengths of each run, and gives the same results."""
+"""Exported models compiled ahead of time: a library takes the lengths of each run, in Python and in C."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from codegen.library.c_program import CProgram
 
 import whorl
 from exports.harness import compare, require_all
@@ -29,25 +30,25 @@ FUNCTIONS = (
 )
 
 
-def check(export, path: Path) -> None:
+def check(export, folder: Path) -> None:
     options = whorl.SessionOptions()
     options.backend = "interpreter"
-    oracle = whorl.InferenceSession(export.model, options)
-    whorl.compile(export.model, path)
-    library = whorl.load_compiled(path)
-    for draw in range(2):
-        for shape in export.shapes:
-            feeds = export.draw(shape, np.random.default_rng(draw))
-            expected = oracle.run(None, feeds)
-            compare(expected, library.run(None, feeds), export.amplification, f"shape {shape}, run {draw + 1}")
+    oracle, program = whorl.InferenceSession(export.model, options), CProgram(export.model, folder)
+    runs = [(shape, draw) for draw in range(2) for shape in export.shapes]
+    feeds = [export.draw(shape, np.random.default_rng(draw)) for shape, draw in runs]
+    for run, each, outputs in zip(runs, feeds, program.run(feeds), strict=True):
+        expected, where = oracle.run(None, each), f"shape {run[0]}, run {run[1] + 1}"
+        assert not isinstance(outputs, str), f"{where}: {outputs}"
+        compare(expected, outputs, export.amplification, f"in C, {where}")
+        compare(expected, program.library.run(None, each), export.amplification, where)
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_estimator_takes_any_batch(name, tmp_path):
-    check(sklearn_models.export_of(sklearn_estimators.CASES[name]), tmp_path / "model.so")
+    check(sklearn_models.export_of(sklearn_estimators.CASES[name]), tmp_path)
 
 
 @pytest.mark.parametrize(("name", "exporter"), FUNCTIONS)
 def test_function_takes_any_lengths(name, exporter, tmp_path):
     cases = torch_loops.TABLE.cases | torch_networks.TABLE.cases
-    check(torch_export.export_of(cases[name], exporter), tmp_path / "model.so")
+    check(torch_export.export_of(cases[name], exporter), tmp_path)
