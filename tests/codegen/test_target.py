@@ -8,7 +8,16 @@ from pathlib import Path
 import pytest
 
 from whorl.codegen.emit import FUNCTION, emit
-from whorl.codegen.target import MachineCode, _recent, compiled_bytes, host, machine, object_codes, optimised
+from whorl.codegen.target import (
+    MachineCode,
+    _recent,
+    compiled_bytes,
+    host,
+    machine,
+    object_codes,
+    object_key,
+    optimised,
+)
 from whorl.debug import Debug
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.expressions import Buffer, Const, index_const
@@ -134,6 +143,31 @@ def test_loops_keep_their_addresses_and_others_are_compiled_alike_before_and_aft
     before = compiled()
     (ours,) = object_codes([Source(COUNTED, effort)])
     assert compiled() == before != ours
+
+
+INLINED = """define internal float @twice(float %x) alwaysinline {
+  %y = fadd float %x, %x
+  ret float %y
+}
+define float @four_times(float %x) {
+  %slot = alloca float
+  %y = call float @twice(float %x)
+  store float %y, ptr %slot
+  %z = load float, ptr %slot
+  %w = call float @twice(float %z)
+  ret float %w
+}
+"""
+
+
+def test_what_is_written_as_it_is_to_run_has_values_in_registers_and_what_it_calls_inside():
+    chosen = machine(effort=Effort.WRITTEN)
+    module = str(optimised(Source(INLINED, Effort.WRITTEN), chosen))
+    assert module.count("fadd") == 2 and "call" not in module and "alloca" not in module
+
+
+def test_code_is_named_by_the_passes_that_made_it():
+    assert len({object_key(Source(INLINED, effort)) for effort in Effort}) == len(Effort)
 
 
 def test_new_sources_are_compiled_together_and_known_ones_not_again(monkeypatch, tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from whorl.codegen.target import MachineCode
 from whorl.llvm.fuel import FUEL
-from whorl.llvm.module import Machine, Module
+from whorl.llvm.module import Effort, Machine, Module
 from whorl.llvm.routine import Routine
 
 ASK = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
@@ -54,3 +54,10 @@ def test_routine_is_declared_by_its_types():
     f.end()
     assert f.declaration() == "declare void @f(ptr noalias, ptr noalias readonly, i64)"
     assert f.text().startswith("define weak hidden void @f(ptr noalias %y, ptr noalias readonly %x, i64 %n) noinline")
+
+
+@pytest.mark.parametrize("effort", [Effort.WRITTEN, Effort.ROUTINES])
+def test_routine_is_compiled_with_the_effort_that_it_asks_for(effort):
+    module = Module(Machine(32, True))
+    Routine(module, "@nothing", ["_y"], [], effort=effort).end()
+    assert module.routine_sources(["@nothing"])["@nothing"].effort == effort

@@ -38,8 +38,13 @@ _LIBRARY = "libllvmlite.so"
 _KEEP_ADDRESSES = "-disable-lsr"
 """LLVM's option that leaves out loop strength reduction."""
 
-COSTS = {Effort.GLUE: 16, Effort.ROUTINES: 4, Effort.LOOPS: 1}
+COSTS = {Effort.GLUE: 16, Effort.WRITTEN: 8, Effort.ROUTINES: 4, Effort.LOOPS: 1}
 """Bytes of LLVM IR that take as long to compile as one of a loop."""
+LEVELS = {Effort.GLUE: 0, Effort.WRITTEN: 1, Effort.ROUTINES: 1, Effort.LOOPS: 3}
+"""LLVM's levels of optimisation."""
+SIMPLIFYING = ("always_inliner", "sroa", "simplify_cfg", "loop_rotate", "instruction_combine", "simplify_cfg")
+"""What is done to routines that are written as they are to run: a level does four times as much, and finds no more
+there."""
 TUNING = {
     "loop_vectorization": True,
     "slp_vectorization": False,
@@ -157,7 +162,7 @@ def machine(target: Target | None = None, model: str = "jitdefault", effort: Eff
 
 def _level(effort: Effort) -> int:
     """How hard LLVM tries."""
-    return 0 if debug().is_unoptimised else effort
+    return 0 if debug().is_unoptimised else LEVELS[effort]
 
 
 class MachineCode:
@@ -239,7 +244,8 @@ def _object_on_disk(key: str) -> bytes | None:
 
 def object_key(source: Source) -> str:
     """The name on disk of a source's object code."""
-    known, chosen = _description(), f"{TUNING} {_level(source.effort)} {_KEEP_ADDRESSES}"
+    passes = SIMPLIFYING if _is_only_simplified(source) else TUNING
+    known, chosen = _description(), f"{passes} {_level(source.effort)} {_KEEP_ADDRESSES}"
     return cache.key_of(source.text, chosen, known.version, known.triple, known.cpu, known.features)
 
 
@@ -351,10 +357,21 @@ def optimised(source: Source, machine: Any, context: Any = None) -> Any:
     for name, value in TUNING.items():
         setattr(tuning, name, value)
     builder = llvm.create_pass_builder(machine, tuning)
-    with _freed(builder.getModulePassManager()) as passes:
+    with _freed(_simplifying() if _is_only_simplified(source) else builder.getModulePassManager()) as passes:
         passes.run(module, builder)
     dump_module(source.text, module)
     return module
+
+
+def _is_only_simplified(source: Source) -> bool:
+    return source.effort == Effort.WRITTEN and not debug().is_unoptimised
+
+
+def _simplifying() -> Any:
+    passes = _llvm().create_new_module_pass_manager()
+    for name in SIMPLIFYING:
+        getattr(passes, f"add_{name}_pass")()
+    return passes
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 from msgspec import Struct, field
 
-from whorl.llvm.module import Module
+from whorl.llvm.module import Effort, Module
 from whorl.llvm.value import (
     INTEGER_OF,
     Index,
@@ -36,6 +36,7 @@ class Function:
     """
 
     is_routine = False
+    effort = Effort.ROUTINES
 
     def __init__(
         self,

@@ -21,11 +21,13 @@ class Machine(Struct, frozen=True):
 
 
 class Effort(IntEnum):
-    """How hard LLVM is to try, by its levels."""
+    """How hard LLVM is to try."""
 
     GLUE = 0
     """Code that runs once and calls what takes the time."""
-    ROUTINES = 1
+    WRITTEN = 1
+    """Loops that are written as they are to run, after what is the same in all iterations: they are only simplified."""
+    ROUTINES = 2
     """Loops that are written as they are to run, or whose iterations are side by side."""
     LOOPS = 3
 
@@ -52,6 +54,11 @@ class Definition(Protocol):
         """Whether it is compiled on its own, and linked to the programs that call it."""
         ...
 
+    @property
+    def effort(self) -> Effort:
+        """How hard LLVM is to try where it is compiled on its own."""
+        ...
+
     def text(self, is_alone: bool = False) -> str:
         """`is_alone`: as the one function that a module is for."""
         ...
@@ -66,6 +73,7 @@ class Global(Struct, frozen=True):
     content: str
     references: tuple[str, ...] = ()
     is_routine: bool = False
+    effort: Effort = Effort.ROUTINES
 
     def text(self, is_alone: bool = False) -> str:
         return self.content
@@ -81,6 +89,7 @@ class Unit(Struct, frozen=True):
     module: Module
     references: tuple[str, ...] = ()
     is_routine: bool = True
+    effort: Effort = Effort.ROUTINES
 
     def text(self, is_alone: bool = False) -> str:
         return self.declaration()
@@ -168,7 +177,7 @@ class Module:
                 sources |= definition.sources()
                 continue
             if name not in self.sources:
-                self.sources[name] = Source(self._routine_text(definition), Effort.ROUTINES)
+                self.sources[name] = Source(self._routine_text(definition), definition.effort)
             sources[name] = self.sources[name]
             pending += (n for n in self._needed(definition) if self.definitions[n].is_routine)
         return sources

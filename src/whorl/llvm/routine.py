@@ -6,7 +6,7 @@ from collections.abc import Generator, Sequence
 from contextlib import contextmanager
 
 from whorl.llvm.function import Function
-from whorl.llvm.module import Module
+from whorl.llvm.module import Effort, Module
 from whorl.llvm.value import Index, Value
 
 PARTS = 16
@@ -46,6 +46,7 @@ class Routine(Function):
         numbers: Sequence[str],
         polls: bool = False,
         divides: bool = False,
+        effort: Effort = Effort.WRITTEN,
     ) -> None:
         """Pointers that are written come first, `_` before their name: no two pointers name the same memory.
 
@@ -56,6 +57,7 @@ class Routine(Function):
         parameters |= dict.fromkeys(numbers, "i64")
         parameters |= {"context": "ptr", "fuel": "i64"} if polls else {}
         super().__init__(module, name, "i64" if polls else "void", parameters, "weak hidden", _ATTRIBUTES)
+        self.effort = effort
         self.fuel = self.variable(self["fuel"]) if polls else None
 
     def share(self, count: Index | int) -> tuple[Index, Index]:

@@ -8,7 +8,7 @@ from contextlib import ExitStack
 from whorl.kernels.convolution.llvm import GRID, load_offset
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES, PLANE_ROWS
-from whorl.llvm.module import Module
+from whorl.llvm.module import Effort, Module
 from whorl.llvm.routine import PARTS, Routine
 from whorl.llvm.value import Index, Value, is_real
 from whorl.llvm.vectors import Vectors, vectors_of
@@ -30,7 +30,7 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
         return name
     axes = [[f"{what}{axis}" for what in ("length", "begin", "stride", "phases", "split")] for axis in range(3)]
     names = ["fill", "channels", "channel_stride", *(number for axis in axes for number in axis)]
-    f = Routine(module, name, ["_s", "x"], names, polls=True, divides=True)
+    f = Routine(module, name, ["_s", "x"], names, polls=True, divides=True, effort=Effort.ROUTINES)
     lengths, begins, _, phases, split = (f.indices(*(axis[n] for axis in axes)) for n in range(5))
     channels, channel_stride = f.indices("channels", "channel_stride")
     lowest = v.constant(f, -math.inf if is_real(v.scalar) else 0)
@@ -118,7 +118,9 @@ def _define_windows(module: Module, dtypes: Dtypes, is_sum: bool) -> str:
     if name in module:
         return name
     pointers = ["_y", "x", "offsets", *(("w", "bias", "limits") if is_sum else ())]
-    f = Routine(module, name, pointers, ["taps", *(["bounded"] * is_sum), "reach", *GRID], polls=True)
+    f = Routine(
+        module, name, pointers, ["taps", *(["bounded"] * is_sum), "reach", *GRID], polls=True, effort=Effort.ROUTINES
+    )
     depth, rows, width, row_pitch, pitch = f.indices(*GRID)
     last = rows - 1
     with ExitStack() as stack:
