@@ -14,6 +14,10 @@ extern "C" const OrtApiBase *OrtGetApiBase();
 
 static const void *const *api;
 
+static void release(int slot, void *object) {
+    reinterpret_cast<void (*)(void *)>(const_cast<void *>(api[slot]))(object);
+}
+
 template <typename... Arguments> static void call(int slot, Arguments... arguments) {
     void *status = reinterpret_cast<void *(*)(Arguments...)>(const_cast<void *>(api[slot]))(arguments...);
     if (status == nullptr) return;
@@ -24,7 +28,8 @@ template <typename... Arguments> static void call(int slot, Arguments... argumen
 enum {
     CreateEnv = 3, CreateSession = 7, Run = 9, CreateSessionOptions = 10, RegisterCustomOpsLibrary = 29,
     CreateTensorWithData = 49, GetTensorMutableData = 51, GetTensorShapeElementCount = 64, GetTensorTypeAndShape = 65,
-    CreateCpuMemoryInfo = 69
+    CreateCpuMemoryInfo = 69, ReleaseEnv = 92, ReleaseMemoryInfo = 94, ReleaseSession = 95, ReleaseValue = 96,
+    ReleaseTensorTypeAndShape = 99, ReleaseSessionOptions = 100
 };
 
 int main(int count, char **arguments) {
@@ -51,9 +56,15 @@ int main(int count, char **arguments) {
         call(GetTensorTypeAndShape, output, &info);
         call(GetTensorShapeElementCount, info, &elements);
         for (size_t k = 0; prints && k < elements; k++) std::printf("%g\n", data[k]);
+        release(ReleaseTensorTypeAndShape, info);
+        for (void *value : {inputs[0], inputs[1], output}) release(ReleaseValue, value);
     };
     std::vector<std::thread> threads;
     for (int k = 0; k < std::atoi(arguments[4]); k++) threads.emplace_back(run, false);
     for (auto &thread : threads) thread.join();
     run(true);
+    release(ReleaseSession, session);
+    release(ReleaseMemoryInfo, memory);
+    release(ReleaseSessionOptions, options);
+    release(ReleaseEnv, environment);
 }

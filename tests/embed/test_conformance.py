@@ -26,7 +26,7 @@ HONOURED = {
     "omitted_condition_is_true_in_body",
 }
 """Cases of loops without a condition: embedded ones heed what the body answers, as onnxruntime does."""
-LENGTHS_BROADCAST = {"program_sieve", "collected_used_after_the_loop"}
+LENGTHS_BROADCAST = {"program_sieve"}
 """Cases in which a length that only the run knows is 1 where another is not, which a program does not take."""
 
 
