@@ -48,8 +48,8 @@ A line for each stretch of nodes that ran as one program, and for each node betw
 
 ```text
 native      Neg 'a' to Abs 'c' (3 nodes)
-native      Loop 'roll' (4 nodes)
-  calls back for Det 'det': no native form for their types and shapes
+native      Loop 'roll' (5 nodes)
+  calls back for SoftmaxCrossEntropyLoss 'loss': no native form for their types and shapes
 interpreted HannWindow 'once': HannWindow has no native form
 interpreted Loop 'text' (3 nodes): carried value 's' is string
     interpreted Identity 'on': it ran too seldom to be worth compiling

@@ -346,7 +346,7 @@ def test_memory_that_grew_is_passed_back(tmp_path, fails):
 
 def test_nodes_that_need_python_are_listed(tmp_path):
     text = """
-        main (float[4, 4] x) => (float d, float e) {
+        main (float[600, 600] x) => (float d, float e) {
             [first] d = Det(x)
             y = Add(x, x)
             [second] e = Det(y)

@@ -191,7 +191,8 @@ MIXED = model("""
         c = Abs(b)
         [roll] y = Loop (steps, "", c) <body = step (int64 i, bool go, float[4, 4] h) => (bool on, float[4, 4] h2) {
             on = Identity(go)
-            [det] d = Det(h)
+            rows = Constant<value_ints = [0, 1, 2, 3]> ()
+            [loss] d = SoftmaxCrossEntropyLoss(h, rows)
             h2 = Add(h, d)
         }>
         [once] u = HannWindow(steps)
@@ -213,8 +214,8 @@ input   steps: int64[]
 input   names: string[2]
 
 native      Neg 'a' to Abs 'c' (3 nodes)
-native      Loop 'roll' (4 nodes)
-  calls back for Det 'det': no native form for their types and shapes
+native      Loop 'roll' (5 nodes)
+  calls back for SoftmaxCrossEntropyLoss 'loss': no native form for their types and shapes
 interpreted HannWindow 'once': HannWindow has no native form
 interpreted Loop 'text' (3 nodes): StringNormalizer reads what strings say
     interpreted Identity 'on': it ran too seldom to be worth compiling
@@ -229,4 +230,4 @@ def test_show_native_as_json(whorl, saved):
         ("Loop 'roll'", "native"),
         ("Loop 'text'", "interpreted"),
     ]
-    assert next(v["calls"] for v in verdicts if v["title"] == "Loop 'roll'") == ["Det 'det'"]
+    assert next(v["calls"] for v in verdicts if v["title"] == "Loop 'roll'") == ["SoftmaxCrossEntropyLoss 'loss'"]

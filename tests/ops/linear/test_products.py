@@ -1,4 +1,4 @@
-"""Matrix products and determinants beyond the backend suite."""
+"""Matrix products beyond the backend suite."""
 
 import ml_dtypes
 import numpy as np
@@ -8,7 +8,7 @@ from one_program import check_one_program
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ops.linear.products import Det, Gemm, MatMul, MatMulInteger, QLinearMatMul
+from whorl.ops.linear.products import Gemm, MatMul, MatMulInteger, QLinearMatMul
 
 N, M, K = (dims.name(text) for text in "NMK")
 U8, I8 = np.uint8, np.int8
@@ -200,21 +200,6 @@ def test_quantized_product_takes_scales_by_row_and_column():
     scales = floats(1, 0.5), floats(2, 1)
     result = evaluate(QLinearMatMul(), a, scales[0], np.zeros(2, U8), b, scales[1], none, floats(1), none)
     assert result.tolist() == [[12, 10], [12, 10]]
-
-
-def test_determinant_of_each_matrix():
-    x = normal(2, 5, 3, 3)
-    np.testing.assert_allclose(evaluate(Det(), x), np.linalg.det(x.astype(np.float64)), rtol=1e-5)
-    assert evaluate(Det(), np.zeros((2, 0, 0), np.float32)).tolist() == [1, 1]
-    assert evaluate(Det(), np.eye(2, dtype=np.float16)).dtype == np.float16
-    assert types(Det(), shaped(N, M, M)) == "float32[N]" and types(Det(), unranked()) == "float32[*]"
-
-
-@pytest.mark.parametrize("shape", [(3,), (2, 3)])
-def test_determinant_refuses_what_is_not_square(shape):
-    with pytest.raises(TypeRuleError) as caught:
-        types(Det(), shaped(*shape))
-    assert str(caught.value) == f"shape {list(shape)} does not end in a square matrix"
 
 
 @pytest.mark.parametrize("inner", [5, 300, 600])

@@ -37,7 +37,7 @@ def test_rows_of_a_loop_over_slices_are_counted_by_these() -> None:
     assert nodes(**loop, argument=", %e: float32[]")[1] == []
 
 
-@pytest.mark.parametrize(("inside", "is_candidate"), [("Neg", True), ("Det", False)])
+@pytest.mark.parametrize(("inside", "is_candidate"), [("Neg", True), ("RandomUniformLike", False)])
 def test_loop_is_a_candidate_where_all_inside_is(inside: str, is_candidate: bool) -> None:
     *_, loop = nodes(inside=inside)[0]
     assert has_loop(loop)

@@ -169,15 +169,16 @@ def test_threads_share_a_session():
 
 def test_op_without_native_form_runs_from_inside():
     text = """
-    main (int64 n, float[4,4] x) => (float[4,4] y, float[k] dets) {
-      y, dets = Loop (n, "", x) <body = step (int64 i, bool go, float[4,4] h) => (bool on, float[4,4] next, float det) {
+    main (int64 n, float[512,512] x) => (float[512,512] y, float[k] dets) {
+      y, dets = Loop (n, "", x) <body = step (int64 i, bool go, float[512,512] h)
+        => (bool on, float[512,512] next, float det) {
         on = Identity (go)
         det = Det (h)
         shift = Cast <to = 1> (i)
         next = Add (h, shift)
       }>
     }"""
-    feeds = {"n": np.array(50), "x": np.eye(4, dtype=np.float32)}
+    feeds = {"n": np.array(10), "x": np.eye(512, dtype=np.float32)}
     expected = interpreted(text).run(None, feeds)
     for e, f in zip(expected, session(text).run(None, feeds), strict=True):
         np.testing.assert_array_equal(f, e)

@@ -15,7 +15,8 @@ from whorl.mdf.functions.table import define, define_builtin, define_math
 from whorl.mdf.model import Datum
 from whorl.ops.elementwise.arithmetic import Max, Min, Mul, Sub
 from whorl.ops.elementwise.functions import Sqrt
-from whorl.ops.linear.products import Det, MatMul
+from whorl.ops.linear.determinants import Det
+from whorl.ops.linear.products import MatMul
 from whorl.ops.movement.axes import Concat, Transpose
 from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
 from whorl.ops.reduce.cumulative import CumProd, CumSum

@@ -1,4 +1,4 @@
-"""Products and determinants of matrices, of floats, integers and quantized values."""
+"""Products of matrices, of floats, integers and quantized values."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from whorl.ops.core.base import (
     unify_lengths,
     widen,
 )
-from whorl.ops.core.pieces import determinants, matmul
+from whorl.ops.core.pieces import matmul
 from whorl.ops.core.writer import Writer, is_fixed
 from whorl.ops.elementwise.arithmetic import Clip, Div, Round
 from whorl.ops.linear.byte_products import has_byte_product, write_byte_product
@@ -386,25 +386,3 @@ class QLinearMatMul(Op, frozen=True):
         zero, limits = _write_per_line(write, write.cast(y_zero, FLOAT64), -2), np.iinfo(tensor(y_zero).dtype)
         low, high = (write.number(float(bound), FLOAT64) for bound in (limits.min, limits.max))
         return [write.cast(build.add(Clip(), write.add(rounded, zero), low, high), tensor(y_zero).dtype)]
-
-
-class Det(Op, frozen=True):
-    """The determinant of each matrix; 1 for an empty one. Source: ONNX Det-22.
-
-    Shapes: [*, M, M] to [*]. float16 and bfloat16 are computed in float32 and rounded once.
-    """
-
-    never_fails = True
-
-    def infer(self, x: Fact) -> TensorType:
-        type = tensor(x)
-        require_dtype(type.dtype, COMPUTED_FLOATS)
-        if isinstance(type.shape, AnyShape):
-            return type
-        if len(type.shape) < 2 or dims.differ(*type.shape[-2:]):
-            raise TypeRuleError(f"shape {list(type.shape)} does not end in a square matrix")
-        return type.with_shape(type.shape[:-2])
-
-    def run(self, x: np.ndarray) -> np.ndarray:
-        check_types(self, x)
-        return np.asarray(determinants(widen(x))).astype(x.dtype, copy=False)

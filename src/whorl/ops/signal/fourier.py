@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
-from whorl.ir.graph import Op
-from whorl.ir.types import AnyShape, Fact, TensorType, tensor
+from whorl.ir.graph import NodeBuilder, Op, Value
+from whorl.ir.types import AnyShape, Fact, TensorType, lengths_of, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -23,7 +25,9 @@ from whorl.ops.core.base import (
     unify_lengths,
     widen,
 )
+from whorl.ops.core.writer import has_elements
 from whorl.ops.movement.lengths import nonnegative
+from whorl.ops.signal.written_out import is_short, write_frames, write_transform
 
 
 class DFT(Op, frozen=True):
@@ -54,8 +58,10 @@ class DFT(Op, frozen=True):
             return operand.with_shape((UNKNOWN,) * (len(operand.shape) - 1) + (last,))
         at = _signal_axis(axes[0], len(operand.shape))
         length = self._length(operand.shape[at], dft_length)
-        bins = length // 2 + 1 if self.onesided and not self.inverse else length
-        return operand.with_shape((*operand.shape[:at], bins, *operand.shape[at + 1 : -1], last))
+        return operand.with_shape((*operand.shape[:at], self._bins(length), *operand.shape[at + 1 : -1], last))
+
+    def _bins(self, length: Dim) -> Dim:
+        return length // 2 + 1 if self.onesided and not self.inverse else length
 
     def _length(self, signal: Dim, dft_length: Fact | None) -> Dim:
         if dft_length is None:
@@ -78,6 +84,26 @@ class DFT(Op, frozen=True):
         if self.onesided:
             result = result[(slice(None),) * at + (slice(length // 2 + 1),)]
         return _parts(result, x.dtype)
+
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        x, dft_length, axis = (*inputs, None, None)[:3]
+        axes = (-2,) if axis is None else known_ints(axis)
+        if x is None or axes is None or not has_elements(x):
+            return None
+        shape = lengths_of(tensor(x))
+        at = _signal_axis(axes[0], len(shape))
+        sizes = (self._length(shape[at], None),) if dft_length is None else known_ints(dft_length)
+        size, (length, parts) = sizes[0] if sizes else UNKNOWN, (shape[at], shape[-1])
+        if not isinstance(length, int) or not isinstance(parts, int) or not isinstance(size, int):
+            return None
+        if not is_short(length, parts, self._bins(size)):
+            return None
+        return [write_transform(build, x, at, self.matrix(length, parts, size))]
+
+    def matrix(self, length: int, parts: int, size: int) -> np.ndarray:
+        """What becomes of each element of a signal alone: [length, parts, bins, 1 or 2]."""
+        alone = np.eye(length * parts).reshape(length, parts, length, parts)
+        return self.run(alone, np.array(size), np.array(2))
 
 
 class STFT(Op, frozen=True):
@@ -103,8 +129,8 @@ class STFT(Op, frozen=True):
         sizes = [dims_of(window, 1, "window")[0]] if window is not None else []
         sizes += [axes[0] if axes else UNKNOWN] if frame_length is not None else []
         frame = unify_lengths("frame length", *sizes or [length])
-        bins = frame // 2 + 1 if self.onesided else frame
-        return TensorType(dtype, (batch, _frames(length, frame, step[0] if step else UNKNOWN), bins, 2))
+        frames = _frames(length, frame, step[0] if step else UNKNOWN)
+        return TensorType(dtype, (batch, frames, self._bins(frame), 2))
 
     def run(
         self,
@@ -126,6 +152,28 @@ class STFT(Op, frozen=True):
         weighted = frames if window is None else frames * widen(window)
         result = np.fft.fft(weighted, axis=2)
         return _parts(result[..., : size // 2 + 1] if self.onesided else result, signal.dtype)
+
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        signal, step, window, frame = (*inputs, None, None)[:4]
+        steps = known_ints(step)
+        if signal is None or not steps or steps[0] < 1 or not has_elements(signal):
+            return None
+        _, length, parts = lengths_of(tensor(signal))
+        sizes = (lengths_of(tensor(window))[0],) if window is not None else (length,)
+        if frame is not None and (known := known_ints(frame)) != sizes:
+            sizes = known if window is None else None
+        size = sizes[0] if sizes else UNKNOWN
+        if not isinstance(size, int) or not isinstance(parts, int) or (isinstance(length, int) and length < size):
+            return None
+        if not is_short(size, parts, self._bins(size)):
+            return None
+        matrix = DFT().matrix(size, parts, size)
+        return [
+            write_frames(build, signal, steps[0], window, matrix[:, :, : size // 2 + 1] if self.onesided else matrix)
+        ]
+
+    def _bins(self, frame: Dim) -> Dim:
+        return frame // 2 + 1 if self.onesided else frame
 
 
 def _signal_axis(axis: int, rank: int) -> int:

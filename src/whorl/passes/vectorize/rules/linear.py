@@ -13,8 +13,9 @@ from whorl.ir.graph import Op
 from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Mul, Sub
 from whorl.ops.elementwise.casting import Cast
+from whorl.ops.linear.determinants import Det
 from whorl.ops.linear.einsum import Einsum
-from whorl.ops.linear.products import Det, Gemm, MatMul, MatMulInteger, QLinearMatMul
+from whorl.ops.linear.products import Gemm, MatMul, MatMulInteger, QLinearMatMul
 from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
 from whorl.passes.rules.pattern import tensor_type
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, Operands, align, permute
