@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from mdf.compile.test_requests import MODELS
+from mdf.models import model, node
 
 from whorl.errors import RunError
 
@@ -51,3 +52,58 @@ def test_window_without_rows_is_refused():
     with pytest.raises(RunError) as caught:
         MODELS["spiking"].simulate(2, 0.1).window(5.0)
     assert str(caught.value) == "no row is between 5.0 and inf\n  fix: rows are from 0.0 on"
+
+
+SHIFTS = (
+    "numpy.append(past[1:], x)",
+    "numpy.hstack([past[1:], x])",
+    "numpy.concatenate([past[1:], [x]])",
+    "numpy.concatenate([numpy.roll(past, -1)[:-1], [x]])",
+)
+
+
+@pytest.mark.parametrize("shift", SHIFTS)
+@pytest.mark.parametrize("delay", [0, 1, 4])
+def test_delay_is_a_parameter_with_the_last_values(shift, delay):
+    """x' = -x(t - delay dt): the past is as after the step before, so its last element is x as it is."""
+    parameters = {
+        "past": {"default_initial_value": [1.0] * (delay + 1), "value": shift},
+        "x": {"default_initial_value": 1.0, "time_derivative": "-past[0]"},
+    }
+    delayed = model({"cell": node(parameters, ["x"])})
+    assert delayed.explain() == "compiled"
+    expected = [1.0] * (delay + 1)
+    for _ in range(30):
+        expected.append(expected[-1] + 0.25 * -expected[-1 - delay])
+    actual = delayed.simulate(30, 0.25)["cell.x"]
+    np.testing.assert_array_equal(actual, expected[delay:])
+    sets = delayed.simulate(30, 0.25, batch={"cell.x": [1.0, 2.0]})["cell.x"]
+    np.testing.assert_array_equal(sets[0], actual)
+
+
+def test_delay_goes_on_where_a_run_ended():
+    parameters = {
+        "past": {"default_initial_value": [1.0, 1.0, 1.0], "value": "numpy.append(past[1:], x)"},
+        "x": {"default_initial_value": 1.0, "time_derivative": "-past[0]"},
+    }
+    delayed = model({"cell": node(parameters, ["x"])})
+    first = delayed.simulate(7, 0.25)
+    rest = delayed.simulate(5, 0.25, state=first.state)
+    np.testing.assert_array_equal(rest["cell.x"], delayed.simulate(12, 0.25)["cell.x"][8:])
+
+
+def test_cells_have_delays_of_their_own():
+    steps = [1, 3, 0]
+    parameters = {
+        "back": {"value": [[3 - delay for delay in steps]]},
+        "past": {"default_initial_value": [[1.0, 2.0, 3.0]] * 4, "value": "numpy.concatenate([past[1:], [x]])"},
+        "late": {"value": "numpy.take_along_axis(past, back, 0)[0]"},
+        "x": {"default_initial_value": [1.0, 2.0, 3.0], "time_derivative": "-late"},
+    }
+    delayed = model({"cells": node(parameters, ["x"])})
+    assert delayed.explain() == "compiled"
+    expected = [np.array([1.0, 2.0, 3.0])] * 4
+    for _ in range(20):
+        late = np.array([expected[-1 - delay][cell] for cell, delay in enumerate(steps)])
+        expected.append(expected[-1] + 0.25 * -late)
+    np.testing.assert_array_equal(delayed.simulate(20, 0.25)["cells.x"], expected[3:])

@@ -18,6 +18,7 @@ from whorl.ops.elementwise.functions import Sqrt
 from whorl.ops.linear.determinants import Det
 from whorl.ops.linear.products import MatMul
 from whorl.ops.movement.axes import Concat, Transpose
+from whorl.ops.movement.indexing import GatherElements
 from whorl.ops.movement.shapes import Expand, Reshape, Shape, Squeeze, Unsqueeze
 from whorl.ops.reduce.cumulative import CumProd, CumSum
 from whorl.ops.reduce.reductions import (
@@ -93,6 +94,42 @@ def transpose(nodes: NodeBuilder, x: Operand, axes: Sequence[int] | None = None)
 
 def concatenate(nodes: NodeBuilder, arrays: Operand, axis: int = 0) -> Value:
     return nodes.compute(Concat(axis=axis), *_require_list(arrays))
+
+
+def append(nodes: NodeBuilder, x: Operand, values: Operand, axis: int | None = None) -> Value:
+    if axis is not None:
+        return concatenate(nodes, [x, values], axis)
+    return concatenate(nodes, [ravel(nodes, nodes.number(part)) for part in (x, values)])
+
+
+def hstack(nodes: NodeBuilder, arrays: Operand) -> Value:
+    values = [nodes.number(array) for array in _require_list(arrays)]
+    values = [ravel(nodes, value) if nodes.rank(value) == 0 else value for value in values]
+    return concatenate(nodes, values, 0 if nodes.rank(values[0]) == 1 else 1)
+
+
+def roll(nodes: NodeBuilder, x: Operand, shift: Datum, axis: Datum = None) -> Value:
+    """The elements of one axis, of which the last ones come first."""
+    value = nodes.number(x)
+    shape = nodes.type(value).shape
+    length = shape[0] if isinstance(shape, tuple) and len(shape) == 1 else None
+    if not isinstance(length, int) or not isinstance(shift, int) or axis not in (None, 0):
+        fix = "write it with concatenate"
+        raise UnsupportedError("roll of other than one axis of a known length is not compiled", fix=fix)
+    first = -shift % length if length else 0
+    return concatenate(nodes, [nodes.cut(value, 0, slice(first, None)), nodes.cut(value, 0, slice(first))])
+
+
+def take_along_axis(nodes: NodeBuilder, x: Operand, indices: Operand, axis: Datum) -> Value:
+    value, chosen = nodes.number(x), nodes.whole(indices)
+    shapes = [list(shape) if isinstance(shape := nodes.type(each).shape, tuple) else None for each in (value, chosen)]
+    lengths, others = shapes
+    if isinstance(axis, int) and lengths is not None and others is not None and len(lengths) == len(others):
+        own = axis % len(lengths)
+        if all(one == other for k, (one, other) in enumerate(zip(lengths, others, strict=True)) if k != own):
+            return nodes.add(GatherElements(axis=axis), value, chosen)
+    fix = "give indices the shape of the array, but for the axis"
+    raise UnsupportedError("take_along_axis of these shapes is not compiled", fix=fix)
 
 
 def stack(nodes: NodeBuilder, arrays: Operand, axis: int = 0) -> Value:
@@ -199,7 +236,10 @@ define("ravel", ravel, positional=1)
 define("reshape", reshape, positional=2)
 define("transpose", transpose, positional=2)
 define("concatenate", concatenate, positional=2)
-define("hstack", concatenate, positional=1)
+define("hstack", hstack, positional=1)
+define("append", append, positional=3)
+define("roll", roll, positional=3)
+define("take_along_axis", take_along_axis, positional=3)
 define("stack", stack, positional=2)
 define("expand_dims", expand_dims, positional=2)
 define("squeeze", squeeze, positional=2)
@@ -232,7 +272,7 @@ define(
     linalg.matrix_power linalg.solve median polyval ptp rot90 searchsorted sort trace tril triu vdot""",
     positional=2,
 )
-define("append diff interp moveaxis percentile quantile roll select swapaxes take take_along_axis", positional=3)
+define("diff interp moveaxis percentile quantile select swapaxes take", positional=3)
 
 define_math("prod", partial(reduce, ReduceProd), is_elementwise=False)
 define_builtin(min, partial(reduce_extreme, ReduceMin, Min()))
