@@ -40,9 +40,9 @@ def floats(*shapes: tuple[int, ...]) -> list[np.ndarray]:
 def test_list_of_arrays_becomes_elements_and_a_table(functions) -> None:
     table = [[0, 2, 2], [4, 0, 3], [4, 1, 2]]
     known = read(functions, floats((2, 2), (0, 3), (1, 2)), 2, [-1, -1], 7)
-    assert known == (0, [3, 6], table, [0, 1, 2, 3, 0, 1, -7])
-    assert read(functions, floats((2,), (2,)), 1, [2], 4) == (1, [2, 4], [[0, 2], [2, 2]], [0, 1, 0, 1])
-    assert read(functions, floats((), ()), 0, [], 2) == (1, [2, 2], [[0], [1]], [0, 0])
+    assert known == (12, [3, 6], table, [0, 1, 2, 3, 0, 1, -7])
+    assert read(functions, floats((2,), (2,)), 1, [2], 4) == (9, [2, 4], [[0, 2], [2, 2]], [0, 1, 0, 1])
+    assert read(functions, floats((), ()), 0, [], 2) == (5, [2, 2], [[0], [1]], [0, 0])
 
 
 def test_too_little_memory_says_how_much_is_needed(functions) -> None:

@@ -104,8 +104,8 @@ def _define_read(module: Module, known: Layout) -> None:
     """Write the table of a list of arrays, and their elements, where there is memory for them.
 
     The cells are those of `READ_CELLS`: objects and memory by their addresses, and numbers. `expected` has the length
-    of each axis, -1 for any. Gives 1 where the arrays have one shape, 0 where they have several; `MISFIT` if there is
-    none, or one has another type, rank or length, or is not row-major; `NO_ROOM`.
+    of each axis, -1 for any. Gives twice the number of all elements, and one more where the arrays have one shape;
+    `MISFIT` if there is none, or one has another type, rank or length, or is not row-major; `NO_ROOM`.
     """
     f = Function(module, "@read", "i64", {"cells": "ptr", "list": "ptr"}, "", "")
     type, dtype, expected, table, elements, copy = (f.load("ptr", _cell(f, n)) for n in range(6))
@@ -142,7 +142,7 @@ def _define_read(module: Module, known: Layout) -> None:
         bytes, start = _bytes(f, f.offset(table, "i64", n * (rank + 1)), rank, size), f.load("ptr", end)
         f.run_pointer(copy, start, _memory(f, known, f.load("ptr", f.offset(items, "ptr", n))), bytes)
         f.store(f.offset(start, "i8", bytes), end)
-    f.give(f.choose(f.load("i64", differs).equals(0), f.index(1), 0))
+    f.give(f.load_index(total) * 2 + f.choose(f.load("i64", differs).equals(0), f.index(1), 0))
 
 
 def _define_make(module: Module, known: Layout) -> None:

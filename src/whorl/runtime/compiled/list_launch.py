@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from whorl.debug import debug
 from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.lowering.graph_program import GraphProgram
@@ -29,6 +30,7 @@ class ListLaunch(BoundLaunch):
     def __init__(self, launch: Launch, lengths: Mapping[str, int], sources: Mapping[str, int]) -> None:
         super().__init__(launch, lengths)
         self.needs_help = launch.needs_help
+        self.poisons = debug().poisons
         self.makes_lists_alone = launch.takes_arrays and 0 < len(self.graph.outputs) == 2 * len(launch.grown_lists)
         forms = enumerate([*map(dims.name, self.graph.names), *self.graph.forms])
         self.forms: list[Form] = [
@@ -71,8 +73,11 @@ class ListLaunch(BoundLaunch):
             memory.trim(is_stale=True)
             memory.context.raise_error()
             return None
-        results: list[Any] = [memory.lists[n]() for n in launch.grown_lists]
-        memory.trim(is_stale=False)
+        results: list[Any] = []
+        for n in launch.grown_lists:
+            results.append(memory.lists[n]())
+        if self.poisons or memory.buffers.size > SPARE_BYTES:
+            memory.trim(is_stale=False)
         if len(self.spare) < SPARE_COUNT and memory.size <= SPARE_BYTES:
             self.spare.append(memory)
         return results

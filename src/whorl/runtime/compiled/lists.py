@@ -75,7 +75,7 @@ class ListMemory(ListArrays):
         self.call, self.expected = functions.read, expected
         self.cells = functions.cells_to_read(dtype, expected)
         self.cells_address, self.known = ctypes.addressof(self.cells), _library()
-        self.answers = slice(self.known.READ_COUNT, self.known.READ_CELLS)
+        self.answer = self.known.READ_COUNT
         self._tell()
 
     def read(self, items: list[object]) -> bool:
@@ -83,9 +83,8 @@ class ListMemory(ListArrays):
         while (answer := self.call(self.cells_address, items)) < 0:
             if answer == self.known.MISFIT:
                 return False
-            self._enlarge(*self.cells[self.answers])
-        self.is_alike = answer == 1
-        self.count, self.total = self.cells[self.answers]
+            self._enlarge(*self.cells[self.answer :])
+        self.is_alike, self.total, self.count = answer & 1 == 1, answer >> 1, self.cells[self.answer]
         return True
 
     def give_back(self) -> None:
