@@ -302,11 +302,17 @@ typedef struct {
   const char *(*version)(void);
 } Base;
 
+static void *last_domain;
+
+static void release_at_the_end(void) { ((void (*)(void *))api[101])(last_domain); }
+
 EXPORT Status RegisterCustomOps(void *options, const Base *base) {
   api = base->get(17);
   if (!api || strncmp(base->version(), "1.", 2)) return 0;
   void *domain;
   TRY(API(26)("test.kernels", &domain));
+  if (!last_domain) atexit(release_at_the_end);
+  last_domain = domain;
   for (size_t k = 0; k < sizeof ops / sizeof *ops; k++) TRY(API(27)(domain, &ops[k]));
   TRY(API(27)(domain, &old));
   TRY(API(27)(domain, &other));

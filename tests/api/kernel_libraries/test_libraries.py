@@ -1,6 +1,8 @@
 """Libraries of custom ops in whorl: kernels run in sessions, in loops, on strings, and fail with their texts."""
 
 import pickle
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -158,6 +160,12 @@ def test_session_goes_to_another_process_with_its_library(library, registered):
     data = pickle.dumps(made)
     registered.clear()
     np.testing.assert_array_equal(pickle.loads(data).run(None, {"x": X})[0], 2 * X)
+
+
+def test_library_that_releases_its_domain_as_the_process_ends_ends_it_well(library):
+    program = f"import whorl; whorl.SessionOptions().register_custom_ops_library({str(library)!r}); print('registered')"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (0, "registered\n"), done.stderr
 
 
 def test_what_is_no_library_is_refused(tmp_path, library):

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import ctypes
 import functools
+import sys
 from collections.abc import Callable
 from ctypes import CFUNCTYPE, c_char_p, c_int, c_uint32, c_void_p
 from typing import Any
@@ -41,7 +43,18 @@ def api() -> Api:
     table = Api()
     for slot, function in enumerate(_functions()):
         table.functions[slot] = ctypes.cast(function, c_void_p).value
+    atexit.register(_keep_what_is_left, table)
     return table
+
+
+def _keep_what_is_left(table: Api) -> None:
+    """Let nothing be released any more, from Python's end on.
+
+    Libraries release their domains as the process ends, when a function of Python's is memory that was freed.
+    """
+    harmless = ctypes.CDLL("ucrtbase" if sys.platform == "win32" else None).labs
+    for slot in RELEASES:
+        table.functions[slot] = ctypes.cast(harmless, c_void_p).value
 
 
 @functools.cache
