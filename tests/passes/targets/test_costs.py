@@ -1,12 +1,13 @@
 """What models are estimated to take: more iterations, rows and ops take longer, and constants nothing."""
 
 import pytest
+from msgspec.structs import replace
 from passes.programs import read
 
 from whorl.passes.targets.costs import EARLY, EXPECTED, Costs
 from whorl.passes.targets.targets import ONNXRUNTIME, WHORL, Prices
 
-ONES = Prices(1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0)
+ONES = Prices(1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0)
 """A microsecond for each thing that is done, whatever its size."""
 
 LOOP = """main(%x: float32[n, 3], %k: int64[]) {{
@@ -69,6 +70,22 @@ def test_branch_takes_the_mean_of_both():
       return r = %r
     }"""
     assert model(text) == 1 + 1 + (2 + 0) / 2
+
+
+def test_what_is_small_may_be_cheaper():
+    prices = replace(ONES, lengths=0.5, scalar=0.25, inner_branch=0.125)
+    lengths = "main(%x: float32[n, 3]) {\n  %s: int64[2] = Shape(%x)\n  return s = %s\n}"
+    assert model(lengths, prices) == 1 + 0.5
+    answer = """%z: float32[] = ReduceSum(%v) {keepdims = 0}
+    %b: bool[] = Cast(%z) {to = bool}
+    %q: float32[3] = If(%b, %v)
+    then_branch(%a: float32[3]) { return %a }
+    else_branch(%a: float32[3]) {
+      %e: float32[3] = Neg(%a)
+      return %e
+    }"""
+    text = LOOP.format(**SCAN | {"answer": answer}).replace("return %g, %v", "return %g, %q")
+    assert model(text, prices, n=1) == 1 + 1 + 1 + 2 + 2 * 0.25 + 0.125 + 0.5
 
 
 def test_what_constants_decide_takes_nothing():

@@ -17,6 +17,7 @@ from whorl.ops.control.flow import If, Loop, known_bool
 from whorl.ops.core.base import known_dims
 from whorl.ops.linear.products import Gemm, MatMul
 from whorl.ops.movement.indexing import Gather
+from whorl.ops.movement.selection import Compress
 from whorl.ops.recurrent.rnn import Recurrent
 from whorl.ops.reduce.cumulative import CumSum
 from whorl.ops.reduce.reductions import ArgumentReduction, Reduction
@@ -52,15 +53,22 @@ class Costs:
 
     def node(self, node: Node, is_inner: bool = False) -> float:
         """What a node takes; nothing, where constants decide what it gives."""
-        op = self.prices.inner if is_inner else self.prices.op
+        prices = self.prices
         if isinstance(node.op, Loop):
             return self._loop(node)
         if isinstance(node.op, If):
             branches = [self.region(region, is_inner) for region in node.regions]
-            return self.prices.branch + sum(branches) / len(branches)
+            return (prices.inner_branch if is_inner else prices.branch) + sum(branches) / len(branches)
         if all(value is None or constant_of(value) is not None for value in node.inputs):
             return 0.0
-        return op + self._work(node, is_inner) / 1000
+        return self._price(node, is_inner) + self._work(node, is_inner) / 1000
+
+    def _price(self, node: Node, is_inner: bool) -> float:
+        """Microseconds for a node, whatever its size."""
+        if not is_inner:
+            are_lengths = all(value.known is not None for value in node.outputs)
+            return self.prices.lengths if are_lengths else self.prices.op
+        return self.prices.scalar if self._elements(node.outputs) <= 1 else self.prices.inner
 
     def trips(self, node: Node) -> int:
         """The iterations of a loop that are expected."""
@@ -97,6 +105,8 @@ class Costs:
             case MatMul() | Gemm():
                 packed = 0 if is_inner else self._elements(node.inputs[:2]) * prices.packed
                 return packed + results * (prices.element + prices.product * self._inner(node))
+            case Compress():  # guesses wrong which elements stay
+                return 2 * self._elements(node.inputs[1:2]) * prices.serial + results * prices.element
             case CumSum():
                 return results * prices.serial
             case Gather():

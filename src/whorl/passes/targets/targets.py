@@ -13,8 +13,9 @@ from whorl.ir.types import TensorType
 
 
 class Prices(Struct, frozen=True):
-    """Microseconds that a runtime takes for a `run`, an `op`, an `inner` one in a body, a `loop`, each `iteration`, a
-    `branch`, a `layer` of an RNN, a GRU or an LSTM, and there each gate of each row in each `step`.
+    """Microseconds that a runtime takes for a `run`, an `op`, one that gives `lengths` alone, an `inner` one in a body,
+    there for one that gives one element (`scalar`), a `loop`, each `iteration`, a `branch`, an `inner_branch` in a
+    body, a `layer` of an RNN, a GRU or an LSTM, and there each gate of each row in each `step`.
 
     Nanoseconds for an `element`, for one that a sum so far goes on to (`serial`), for a `product`, and for an element
     of an operand of products (`packed`).
@@ -22,10 +23,13 @@ class Prices(Struct, frozen=True):
 
     run: float
     op: float
+    lengths: float
     inner: float
+    scalar: float
     loop: float
     iteration: float
     branch: float
+    inner_branch: float
     layer: float
     step: float
     element: float
@@ -78,10 +82,13 @@ _INTEGERS = frozenset({"ConvInteger", "DynamicQuantizeLinear", "MatMulInteger"})
 ONNXRUNTIME = Prices(
     run=2.9,
     op=0.25,
+    lengths=0.25,
     inner=0.25,
+    scalar=0.25,
     loop=1.5,
     iteration=0.38,
     branch=0.1,
+    inner_branch=0.1,
     layer=4.5,
     step=0.028,
     element=0.25,
@@ -93,10 +100,13 @@ ONNXRUNTIME = Prices(
 WHORL = Prices(
     run=2.5,
     op=0.1,
+    lengths=0.0,
     inner=0.001,
-    loop=0.2,
-    iteration=0.003,
+    scalar=0.00003,
+    loop=0.1,
+    iteration=0.0005,
     branch=0.05,
+    inner_branch=0.0001,
     layer=4.0,
     step=0.03,
     element=0.02,
