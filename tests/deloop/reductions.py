@@ -30,6 +30,16 @@ REDUCTIONS = {
             else_branch = b () => (float[3] q) {{ q = Identity(s) }}>
     }}>
 }}"""),
+    "sum_or_last_row_by_a_flag": Case(f"""main (float[n, 3] x, bool flag) => (float[3] t, float[n, 3] y) {{ {TRIPS}
+    {YES} {ZEROS}
+    t, y = Loop (trips, yes, zeros) <body = each (int64 i, bool g, float[3] s) => (bool h, float[3] u, float[3] w) {{
+        h = Identity(g) v = Gather(x, i)
+        u = If (flag) <
+            then_branch = a () => (float[3] p) {{ p = Add(s, v) }},
+            else_branch = b () => (float[3] q) {{ q = Tanh(v) }}>
+        w = Neg(u)
+    }}>
+}}"""),
     "running_mean": Case(f"""main (float[n, 3] x) => (float[n, 3] y) {{ {TRIPS} {YES} {ZEROS}
     one = Constant<value = int64 {{1}}> ()
     t, y = Loop (trips, yes, zeros) <body = each (int64 i, bool g, float[3] s) => (bool h, float[3] u, float[3] w) {{

@@ -127,6 +127,7 @@ CASES = {
   }
   return r = %r
 }""",
+        {"disabled": frozenset({"unswitch"})},
     ),
     "condition_of_rank_one_is_known_with_its_shape": Case(
         """main(%c: bool[1], %x: float32[2]) {

@@ -29,6 +29,9 @@ TOTAL = {
     "division_by_a_constant": "c = Constant <value = int64[2] {3, -1}> () r = Div(n, c)",
     "power": "c = Constant <value = int64 {2}> () r = Pow(n, c)",
     "reshape": "s = Constant <value = int64[1] {9}> () r = Reshape(x, s)",
+    "range_of_rows": """
+        s = Shape(x) zero = Constant <value = int64 {0}> () rows = Gather(s, zero)
+        step = Constant <value = int64 {-2}> () r = Range(rows, zero, step)""",
     "cast_to_whole_numbers": "r = Cast <to = 7> (x)",
     "branch": "r = If (b) <then_branch = t () => (e) { e = Exp(x) }, else_branch = o () => (l) { l = Log(x) }>",
 }
@@ -40,6 +43,8 @@ PARTIAL = {
     "index": "r = Gather(x, n)",
     "index_outside": "i = Constant <value = int64[2] {0, 3}> () r = Gather(x, i)",
     "reshape": "r = Reshape(x, n)",
+    "range_without_a_step": "c = Constant <value = int64 {0}> () r = Range(c, c, c)",
+    "range_to_any_number": "c = Constant <value = int64 {1}> () r = Range(c, t, c)",
     "open_length": "r = Add(open, x)",
     "random": "r = RandomNormalLike(x)",
     "extreme_of_nothing": "r = ArgMax(none)",

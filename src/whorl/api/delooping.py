@@ -34,6 +34,8 @@ from whorl.runtime.feeds import check_value
 
 MAX_ITERATIONS = 256
 """Copies of a body that are made unless the caller allows more."""
+NOT_BEFORE = frozenset({"unswitch"})
+"""What is not done to loops beforehand: a loop that has a form as it is needs not be two."""
 
 
 class DeloopOptions(Struct, frozen=True, kw_only=True):
@@ -178,7 +180,7 @@ def _target(name: str) -> Target:
 def _prepared(source: Source, choices: DeloopOptions, options: LoadOptions) -> Module:
     """The optimised model with what the choices fix and bound."""
     choices.say("optimizing")
-    module = optimize(source, options=options)
+    module = optimize(source, disabled=NOT_BEFORE, options=options)
     if choices.dims or choices.inputs:
         types = {value.name: value.type for value in module.main.arguments}
         values = {
@@ -186,10 +188,10 @@ def _prepared(source: Source, choices: DeloopOptions, options: LoadOptions) -> M
             for name, x in choices.inputs.items()
         }
         module = fix_inputs(module, choices.dims, values)
-        pipeline.optimize(module)
+        pipeline.optimize(module, PassOptions(disabled=NOT_BEFORE))
     bound_loops(module, Context(module), _known_bounds(module, choices.bounds))
     count_iterations(module, Context(module), _chooser(module, choices.only))
-    pipeline.optimize(module)
+    pipeline.optimize(module, PassOptions(disabled=NOT_BEFORE))
     return module
 
 
@@ -199,23 +201,24 @@ def _remove(
     """Remove the chosen control flow of a module, in place; some of it by copies of bodies alone."""
     chosen = PassOptions(distances=not choices.exact, linear=target.linear and not choices.exact)
     removed: dict[str, str] = {}
-    pipeline.optimize(module, chosen)
+    plain = replace(chosen, disabled=NOT_BEFORE)
+    pipeline.optimize(module, plain)
     whole: Chooser = is_chosen if is_copied is None else lambda node: is_chosen(node) and not is_copied(node)
     recurrent = vectorize_control_flow(module, Context(module, chosen), whole, removed)
-    pipeline.optimize(module, chosen)
+    pipeline.optimize(module, plain)
     context = Context(module, PassOptions())
     remaining = unroll_control_flow(module, context, choices.max_iterations, is_chosen, removed)
     remedy = remedy_of(module, remaining)
     reasons = {where: _reason(str(why), recurrent.get(where)) for where, why in remaining.items()}
     reasons |= {where: f"{reasons[where]}; then_branch is for {text}" for where, text in remedy.decisions.items()}
-    pipeline.optimize(module, chosen)
-    select_by_logic(module, Context(module, chosen))
+    pipeline.optimize(module, plain)
+    select_by_logic(module, Context(module, plain))
     return Delooped(module, removed, reasons, remedy)
 
 
 def bounded(source: Source, bounds: Mapping[str, int], options: LoadOptions) -> Module:
     """The model whose loops of these names end after so many iterations at the latest, as `deloop` makes it first."""
-    module = optimize(source, options=options)
+    module = optimize(source, disabled=NOT_BEFORE, options=options)
     bound_loops(module, Context(module), _known_bounds(module, bounds))
     return module
 

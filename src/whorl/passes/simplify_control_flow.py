@@ -2,7 +2,8 @@
 
 A loop whose operands are constant is evaluated within a budget of iterations, seconds and bytes; one of which a carried
 value becomes unknown is peeled up to there (`peel`). Induction variables are evaluated even where others are unknown,
-and give the trip count of a loop that a counter ends (`induction`). A node that fails ends the attempt and the loop
+and give the trip count of a loop that a counter ends (`induction`). A branch that one condition decides in all
+iterations becomes a branch between two loops (`unswitch`). A node that fails ends the attempt and the loop
 remains, to fail when it runs.
 
 Ifs on one condition become one, and what both branches compute alike goes before them (`merge_branches`). Across
@@ -27,6 +28,7 @@ from whorl.passes.peel import peel_constant_iterations
 from whorl.passes.push_constants import push_constants
 from whorl.passes.simplify_if import simplify_if
 from whorl.passes.simplify_loop import capture_unchanged_states, inline_single_iteration, remove_zero_trip_loop
+from whorl.passes.unswitch import unswitch
 
 STEPS = (remove_zero_trip_loop, capture_unchanged_states, inline_single_iteration, peel_constant_iterations)
 """Rewrites of a loop, in the order in which they are tried: each returns new outputs, or None."""
@@ -45,6 +47,7 @@ def simplify_control_flow(module: Module, context: Context) -> None:
             case Loop():
                 outputs = next((values for step in STEPS if (values := step(node, build, context)) is not None), None)
                 outputs = resolve_trip_count(node, build, context, used) if outputs is None else outputs
+                outputs = unswitch(node, build, context) if outputs is None else outputs
             case _:
                 return fold_collections(node, build, context)
         if outputs is None:

@@ -22,6 +22,13 @@ FREE = {
       %h: int64[] = Constant() {value = int64[] <2>}
       %i: int64[3] = Clip(%n, %l, %h)
       %r: float32[3] = Gather(%z, %i)""",
+    "filling_of_named_lengths": "%l: int64[1] = Shape(%x)\n%r: float32[N] = ConstantOfShape(%l)",
+    "expansion_to_named_lengths": """%l: int64[1] = Shape(%x)
+      %k: float32[1] = Constant() {value = float32[1] <2>}
+      %r: float32[N] = Expand(%k, %l)""",
+    "numbers_of_rows": """%l: int64[1] = Shape(%x)
+      %k: int64[1] = Constant() {value = int64[1] <1>}
+      %r: int64[N] = Range(%k, %l, %k)""",
     "op_that_does_not_say_whether_it_fails": "%r: int64[1, k] = NonZero(%z)",
 }
 CHOICE = """%r: float32[3] = If(%c, %z{0})
@@ -58,6 +65,25 @@ RISKY = {
     ),
     "size_of_the_run": ("Expand", "%r: float32[a, b, c] = Expand(%z, %n)"),
     "divisor_of_the_run": ("Mod", "%r: int64[3] = Mod(%n, %n)"),
+    "length_that_may_be_negative": (
+        "ConstantOfShape",
+        """%l: int64[1] = Shape(%x)
+        %k: int64[1] = Constant() {value = int64[1] <12>}
+        %m: int64[1] = Sub(%k, %l)
+        %r: float32[m] = ConstantOfShape(%m)""",
+    ),
+    "length_that_others_do_not_broadcast_to": (
+        "Expand",
+        "%l: int64[1] = Shape(%x)\n%r: float32[m] = Expand(%z, %l)",
+    ),
+    "length_as_an_index": ("Gather", "%l: int64[1] = Shape(%x)\n%r: float32[1] = Gather(%z, %l)"),
+    "length_as_a_divisor": ("Div", "%l: int64[1] = Shape(%x)\n%r: int64[3] = Div(%n, %l)"),
+    "length_as_a_step": (
+        "Range",
+        """%l: int64[1] = Shape(%x)
+        %k: int64[1] = Constant() {value = int64[1] <9>}
+        %r: int64[m] = Range(%l, %k, %l)""",
+    ),
     "exponent_of_the_run": ("Pow", "%r: int64[3] = Pow(%n, %n)"),
     "divisor_with_a_zero": (
         "Div",

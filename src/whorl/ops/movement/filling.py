@@ -18,7 +18,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View, fixed
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import are_numbers, known_dims, one_element, same_dtype, unknown_shape
+from whorl.ops.core.base import are_numbers, known_dims, known_ints, one_element, same_dtype, unknown_shape
 from whorl.ops.movement.lengths import ceil_div, nonnegative
 from whorl.ops.movement.rearranging import (
     Rearranging,
@@ -120,6 +120,10 @@ class Range(Op, frozen=True):
         if isinstance(first, int) and isinstance(end, int) and isinstance(step, int):
             return (as_objects(list(range(first, end, step))),)
         return ()
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        ends = [() if x is None else known_dims(x) or () for x in operands]
+        return all(len(end) == 1 for end in ends) and all(known_ints(operands[2]) or (0,))
 
     def _count(self, start: np.ndarray, limit: np.ndarray, delta: np.ndarray) -> int:
         first, end, step = (one_element(v, "an argument") for v in (start, limit, delta))

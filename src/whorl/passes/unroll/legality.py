@@ -15,12 +15,16 @@ from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.ops.control.flow import Loop
 from whorl.ops.core.base import Elementwise
 from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.lengths import bounds
 from whorl.ops.random.distributions import Random
 from whorl.passes.rules.conditions import same_type
 from whorl.passes.rules.pattern import constant_of, tensor_type
 from whorl.passes.totality import Totality
 from whorl.passes.unroll.fix_inputs import with_lengths
 from whorl.passes.unroll.remedy import EXAMPLE
+
+_LARGE = (1 << 20) + 1
+"""A length that no fixed index or length reaches."""
 
 
 class CannotUnroll(Exception):
@@ -75,7 +79,11 @@ def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
     if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False
     names = _names(node)
-    return not all(_is_total(node, dict(zip(names, lengths, strict=True))) for lengths in _samples(len(names)))
+    samples = _samples(len(names))
+    if sizes := sorted(_names_in_sizes(node) - {*names}):
+        names += sizes
+        samples = [*_samples(len(names)), (_LARGE,) * len(names)]
+    return not all(_is_total(node, dict(zip(names, lengths, strict=True))) for lengths in samples)
 
 
 def loop_may_fail(node: Node) -> bool:
@@ -131,6 +139,18 @@ def _helpful_lengths(node: Node) -> list[str]:
 def _names(node: Node) -> list[str]:
     """The names of dims in the types of a node's operands."""
     return sorted(set[str]().union(*(names_in_type(value.type) for value in node.inputs if value is not None)))
+
+
+def _names_in_sizes(node: Node) -> set[str]:
+    """The names of dims in the elements of a node's operands, where these are sizes: never negative at any length.
+
+    Such an element is 0 where all lengths are, if anywhere, so that samples tell where it may be no divisor.
+    """
+    if isinstance(node.op, Elementwise):
+        return set()
+    elements = [x for v in node.inputs if v is not None and v.known is not None for x in v.known.flat]
+    are_sizes = all(bounds(element)[0] >= 0 for element in elements if isinstance(element, dims.Linear))
+    return set[str]().union(*map(dims.names_in, elements)) if are_sizes else set()
 
 
 def _samples(count: int) -> list[tuple[int, ...]]:

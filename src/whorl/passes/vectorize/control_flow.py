@@ -10,6 +10,7 @@ from whorl.ir.rewrite import rewrite
 from whorl.ops.control.flow import Loop
 from whorl.passes.context import Context
 from whorl.passes.locations import Chooser, choose_all, locations_of
+from whorl.passes.unswitch import unswitch
 from whorl.passes.vectorize.batched import CannotVectorize
 from whorl.passes.vectorize.loops import vectorize_loop
 
@@ -30,7 +31,7 @@ def vectorize_control_flow(
             return None
         before = len(build.region.nodes)
         try:
-            outputs, form = vectorize_loop(node, build, context.options.fast_math, context.options.linear)
+            outputs, form = _vectorize(node, build, context)
         except CannotVectorize as reason:
             del build.region.nodes[before:]
             reasons[node] = str(reason)
@@ -49,3 +50,30 @@ def vectorize_control_flow(
         edited = rewrite(module.main, context.inference, visit)
     locations |= locations_of(module)
     return {locations[node]: reason for node, reason in reasons.items() if node in locations}
+
+
+def _vectorize(node: Node, build: Builder, context: Context) -> tuple[Sequence[Value | None], str]:
+    """The outputs of a loop without the loop, and what it becomes: one form, or, if a condition that is the same in all
+    iterations decides a branch of the body, a form for each. Errors: CannotVectorize."""
+    before = len(build.region.nodes)
+    try:
+        return vectorize_loop(node, build, context.options.fast_math, context.options.linear)
+    except CannotVectorize as reason:
+        del build.region.nodes[before:]
+        outputs = unswitch(node, build, context)
+        if outputs is None:
+            raise reason from None
+    forms: list[str] = []
+    for branch in build.region.nodes[-1].regions:
+        (loop,) = (inner for inner in branch.nodes if isinstance(inner.op, Loop))
+        branch.nodes.remove(loop)
+        results, form = _vectorize(loop, Builder(branch, context.inference), context)
+        branch.results = [value for value in results if value is not None]
+        forms.append(form)
+    _infer(build.region.nodes[-1], context)
+    return outputs, f"one form a branch: {'; '.join(forms)}"
+
+
+def _infer(node: Node, context: Context) -> None:
+    context.inference.visited.clear()
+    context.inference.node(node)
