@@ -137,6 +137,11 @@ EXITS = {
         then_branch = a () => (float[n, 4] p) { p = Exp(x) },
         else_branch = b () => (float[n, 4] q) { m = Neg(x) q = Tanh(m) }>
 }"""),
+    "branches_of_two_lengths": Case("""main (float[n, 4] x, bool twice) => (float[k, 4] y) {
+    y = If (twice) <
+        then_branch = a () => (float[k1, 4] p) { p = Concat<axis = 0>(x, x) },
+        else_branch = b () => (float[k2, 4] q) { q = Neg(x) }>
+}"""),
     "guarded_gather": Case(
         """main (float[n, 4] x, int64 k) => (float[4] y) {
     shape = Shape<start = 0, end = 1>(x) first = Constant<value = int64[1] {0}> () length = Squeeze(shape, first)

@@ -189,15 +189,6 @@ REMAINING = {
         fix=("try --dim n=8, in Python dims={'n': 8}"),
         options={"dims": {"n": 8}},
     ),
-    "branches_of_two_shapes": Case(
-        """main (float[n, 4] x, bool twice) => (float[k, 4] y) {
-    y = If (twice) <
-        then_branch = a () => (float[k1, 4] p) { p = Concat<axis = 0>(x, x) },
-        else_branch = b () => (float[k2, 4] q) { q = Neg(x) }>
-}""",
-        reason=("If 'y': output 0 is float32[2*n, 4] or float32[n, 4]"),
-        fix=("try --input twice=True, in Python inputs={'twice': True}"),
-    ),
     "branches_of_two_ranks": Case(
         """main (float[n, 4] x, bool sums) => (float y) {
     first = Constant<value = int64[1] {0}> ()

@@ -20,6 +20,7 @@ SLOWER = (
     "greedy_decoder_until_the_end",
     "decoder_of_a_table",
     "branch_of_equal_shapes",
+    "branches_of_two_lengths",
     "branch_in_a_branch",
     "first_row_if_there_is_one",
     "guarded_gather",

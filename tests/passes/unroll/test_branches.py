@@ -121,5 +121,29 @@ SHAPES = """main(%c: bool[], %x: float32[2], %y: float32[3]) {
 }"""
 
 
-def test_outputs_of_two_shapes_cannot_be_selected():
-    assert reason(SHAPES) == "output 0 is float32[2] or float32[3]"
+def test_outputs_that_differ_along_one_axis_are_a_part_of_both_in_a_row():
+    x, y = np.array([1, 2], np.float32), np.array([-0.0, np.nan, 5], np.float32)
+    check_results(SHAPES, *({"c": np.array(c), "x": x, "y": y} for c in (True, False)))
+    wide = SHAPES.replace("bool[]", "bool[1]").replace("32[2]", "32[2, N]").replace("32[3]", "32[2, M]")
+    wide = wide.replace("32[m]", "32[2, m]")
+    for lengths in ((0, 2), (1, 0), (3, 3)):
+        x, y = (np.arange(2 * n, dtype=np.float32).reshape(2, n) for n in lengths)
+        check_results(wide, *({"c": np.array([c]), "x": x, "y": y} for c in (True, False)))
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [("float32[2]", "float32[2, 1]"), ("float32[N, 2]", "float32[M, 3]"), ("float32[N]", "float32[]")],
+)
+def test_outputs_that_differ_in_more_cannot_be_selected(x, y):
+    text = SHAPES.replace("float32[2]", x).replace("float32[3]", y).replace("float32[m]", "float32[*]")
+    assert reason(text) == f"output 0 is {x} or {y}"
+
+
+def test_outputs_of_two_lengths_by_a_condition_on_lengths_cannot_be_selected():
+    lengths = """%s: int64[1] = Shape(%x)
+  %k: int64[1] = Constant() {value = int64[1] <3>}
+  %d: bool[1] = Greater(%s, %k)
+  %r"""
+    text = SHAPES.replace("%r", lengths, 1).replace("If(%c", "If(%d").replace("float32[2]", "float32[N]")
+    assert reason(text) == "output 0 is float32[N] or float32[3]"

@@ -122,18 +122,18 @@ def test_lengths_that_keep_a_branch_from_failing_are_named():
     assert result.lengths == {"M": 8, "N": 8} and not result.inputs
 
 
-BRANCH = """main(%x: float32[n], %k: int64[2], %c: bool[], %d: int64[4]) {
+BRANCH = """main(%x: float32[n], %k: int64[2, 1], %c: bool[], %d: int64[4]) {
   %s: int64[1] = Shape(%x)
   %one: int64[1] = Constant() {value = int64[1] <1>}
   %e: bool[1] = Equal(%s, %one)
   %f: int64[] = ReduceSum(%d) {keepdims = 0}
   %g: bool[] = Cast(%f) {to = bool}
-  %y: float32[m] = If(CONDITION, %x, %k)
-  then_branch(%a: float32[n], %i: int64[2]) {
-    %p: float32[2] = Gather(%a, %i)
+  %y: float32[*] = If(CONDITION, %x, %k)
+  then_branch(%a: float32[n], %i: int64[2, 1]) {
+    %p: float32[2, 1] = Gather(%a, %i)
     return %p
   }
-  else_branch(%b: float32[n], %i: int64[2]) {
+  else_branch(%b: float32[n], %i: int64[2, 1]) {
     %q: float32[n] = Exp(%b)
     return %q
   }
