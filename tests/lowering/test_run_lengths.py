@@ -4,6 +4,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64
 from whorl.ir.native.expressions import Const, Var
+from whorl.ir.native.view import View
 from whorl.lowering.run_lengths import RunLengths
 
 N, M = dims.name("n"), dims.name("m")
@@ -66,3 +67,18 @@ def test_lengths_of_the_run_that_must_agree_are_remembered():
     k.require_agreement(N, N + 1)
     assert k.agreeing == [(N, 5), (N, N + 1)]
     assert len(k.block) == 2
+
+
+def test_axis_of_one_element_at_most_broadcasts_beside_longer_ones():
+    k = builder()
+    head = dims.call("min", 1, M)
+    k.dims["m"] = Var(INT64, "m", False)
+
+    def view(*shape: dims.Dim) -> View:
+        return View(FLOAT32, shape, lambda index: k.const(0))
+
+    wide, narrow = k.narrow([view(3, M), view(head)])
+    assert (wide.shape, narrow.shape) == ((3, M), (1,))
+    assert len(k.block) == 1
+    assert [v.shape for v in k.narrow([view(head), view(1), view(3, head)])] == [(head,), (1,), (3, head)]
+    assert len(k.block) == 1

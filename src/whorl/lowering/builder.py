@@ -344,6 +344,7 @@ class KernelBuilder(RunLengths):
             assert result is not None
             return result
 
+        operands = self.narrow(operands)
         shape = self._common_shape(operands, output)
         operands = [
             self.materialise_costly(x) if x.size == math.prod(shape) else self.materialise_reread(x) for x in operands

@@ -14,6 +14,7 @@ from whorl.ir import dims
 from whorl.ir.dims import Dim, Linear
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Buffer, Expr, Var
+from whorl.ir.native.view import View
 from whorl.lowering.statements import LENGTHS, Statements
 from whorl.ops.movement.lengths import bounds
 
@@ -68,6 +69,25 @@ class RunLengths(Statements):
             self.agreeing.append((a, b))
         self.fail_unless(self.compare("eq", self.length(dim), self.length(other)), LENGTHS)
 
+    def narrow(self, views: Sequence[View]) -> list[View]:
+        """Views that broadcast along axes of which all that is known is that they have one element at most.
+
+        They have one there, or none where the others have none; else the program fails.
+        """
+        result = list(views)
+        for axis in range(-max((len(view.shape) for view in views), default=0), 0):
+            lengths = [view.shape[axis] if len(view.shape) >= -axis else 1 for view in views]
+            wide = next((n for n in lengths if bounds(n)[1] > 1), None)
+            if wide is None:
+                continue
+            for number, n in enumerate(lengths):
+                if not isinstance(n, int) and bounds(n)[1] <= 1:
+                    length = self.length(n)
+                    agrees = self.compare("eq", length, self.length(wide))  # type: ignore[arg-type]
+                    self.fail_unless(self.apply("or", self.compare("eq", length, self.const(1)), agrees), LENGTHS)
+                    result[number] = _with_one(result[number], axis)
+        return result
+
     def equate(self, dim: Dim, length: Dim) -> None:
         """Remember that a new name is a length which follows from the run's inputs."""
         form = self.in_run(length)
@@ -91,3 +111,10 @@ class RunLengths(Statements):
         buffer = Buffer(name, dtype, lengths)
         self.shapes[buffer] = shape
         return buffer
+
+
+def _with_one(view: View, axis: int) -> View:
+    """A view that has one element along an axis."""
+    shape = list(view.shape)
+    shape[axis] = 1
+    return View(view.dtype, tuple(shape), view.at, view.cost)
