@@ -64,7 +64,8 @@ class Job(Struct, frozen=True):
     """About how many rows are read at once."""
 
     def __call__(self, part: Part) -> Done:
-        return next(self.run([part]))
+        (done,) = self.run([part])
+        return done
 
     def run(self, parts: Sequence[Part]) -> Iterator[Done]:
         """What parts give, in order; threads read the rows that follow and write the results before, of parts as well.
