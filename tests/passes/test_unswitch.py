@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from onnx_text import model
 from passes.bits import assert_same_bits, interpreted, optimized
 from passes.programs import Case, check, read
 
@@ -220,3 +221,25 @@ def test_carried_value_of_a_branch_has_a_closed_form():
     after = whorl.deloop(read(sums), target="any")
     assert [node.op.name for node in after.nodes() if node.regions] == [] and "CumSum" in print_module(after)
     check_bits(sums)
+
+
+@pytest.mark.parametrize("outputs", ["t", 't, ""', 't, "", ""', '"", y', '"", y, z', 't, "", z'])
+def test_loop_without_its_last_outputs(outputs):
+    proto = model(f"""main (float[n] x, bool c, int64 k) => (float[a] r) {{
+        zero = Constant <value = float {{0}}> ()
+        {outputs} = Loop (k, "", zero) <body = each (int64 i, bool g, float s) => (bool h, float u, float v, float w) {{
+            h = Identity (g)
+            v = Gather (x, i)
+            u = If (c) <then_branch = a () => (p) {{ p = Add (s, v) }}, else_branch = b () => (q) {{ q = Tanh (v) }}>
+            w = Neg (v)
+        }}>
+        f = Constant <value_ints = [-1]> ()
+        r = Reshape ({outputs.replace('"', "").replace(",", "").split()[0]}, f)
+    }}""")
+    x = np.arange(3, dtype=np.float32)
+    after = whorl.optimize(proto, disabled=["dce"])
+    assert sum(isinstance(node.op, Loop) for node in after.nodes()) == 2
+    for c, k in itertools.product((True, False), (0, 3)):
+        feeds = {"x": x, "c": np.array(c), "k": np.array(k)}
+        for each in (after, whorl.deloop(proto, target="any")):
+            assert_same_bits([*whorl.run(proto, feeds).values()], [*whorl.run(each, feeds).values()])

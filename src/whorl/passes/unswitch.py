@@ -112,11 +112,14 @@ def _keeps_lengths(node: Node, outputs: Sequence[Value]) -> bool:
         return False
     if not len(renamed) == len({m for m, _ in renamed}) == len({n for _, n in renamed}):
         return False
-    first = len(node.outputs) - len(node.op.collected)
-    return iterations(node)[0] > 0 or all(
-        _has_elements_of(old, new, how.axis)
-        for branch in outputs[0].owner.regions
-        for old, new, how in zip(node.outputs[first:], branch.results[first:], node.op.collected, strict=True)
+    first = node.op.carried + node.op.last
+    return (
+        iterations(node)[0] > 0
+        or all(
+            _has_elements_of(old, new, how.axis)
+            for branch in outputs[0].owner.regions  # the last outputs may be left out
+            for old, new, how in zip(node.outputs[first:], branch.results[first:], node.op.collected, strict=False)
+        )
     )
 
 
