@@ -1,7 +1,11 @@
 """Ifs on one condition, and what both branches compute alike."""
 
+import numpy as np
 import pytest
-from passes.programs import Case, check
+from passes.bits import assert_same_bits, interpreted, optimized
+from passes.programs import Case, check, read
+
+from whorl.ops.control.flow import If
 
 CASES = {
     "two_on_one_condition_become_one": Case(
@@ -155,3 +159,47 @@ CASES = {
 @pytest.mark.parametrize("name", CASES)
 def test_program_becomes(name):
     check(CASES[name])
+
+
+def test_branches_that_merge_inside_branches_that_merge():
+    text = """main(%c: bool[], %d: bool[], %x: float32[2], %y: float32[2]) {
+  %p: float32[2], %o: float32[2] = If(%c, %d, %x, %y)
+  then_branch(%e: bool[], %a: float32[2], %b: float32[2]) {
+    %q: float32[2] = If(%e, %a)
+    then_branch(%f: float32[2]) {
+      %g: float32[2] = Exp(%f)
+      return %g
+    }
+    else_branch(%f: float32[2]) {
+      return %f
+    }
+    %r: float32[2] = If(%e, %b)
+    then_branch(%f: float32[2]) {
+      return %f
+    }
+    else_branch(%f: float32[2]) {
+      %g: float32[2] = Neg(%f)
+      return %g
+    }
+    return %q, %r
+  }
+  else_branch(%e: bool[], %a: float32[2], %b: float32[2]) {
+    return %a, %b
+  }
+  %s: float32[2] = If(%c, %x)
+  then_branch(%a: float32[2]) {
+    %h: float32[2] = Tanh(%a)
+    return %h
+  }
+  else_branch(%a: float32[2]) {
+    return %a
+  }
+  return p = %p, o = %o, s = %s
+}"""
+    module = read(text)
+    after = optimized(module, only=("simplify_control_flow",))
+    assert sum(isinstance(node.op, If) for node in after.nodes()) == 2
+    for c, d in ((True, True), (True, False), (False, True)):
+        x = np.arange(2, dtype=np.float32)
+        feeds = {"c": np.array(c), "d": np.array(d), "x": x, "y": x + 1}
+        assert_same_bits(interpreted(module, feeds), interpreted(after, feeds))

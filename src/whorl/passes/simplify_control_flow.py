@@ -36,7 +36,7 @@ STEPS = (remove_zero_trip_loop, capture_unchanged_states, inline_single_iteratio
 
 def simplify_control_flow(module: Module, context: Context) -> None:
     """Simplify every If and Loop, outer ones first."""
-    for region in list(walk_regions(module.main)):
+    for region in walk_regions(module.main):  # no list: branches that were merged are regions no longer
         merge_branches(region, context)
     used = set[Value | None]().union(*(region.used_values() for region in walk_regions(module.main)))
 
