@@ -5,13 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from msgspec.structs import replace
+from onnx_text import model
 
+import whorl
 from kernels.runs import check_kernel, machine, run_kernel
 from whorl.codegen.target import host
 from whorl.ir.dtypes import BY_NAME
+from whorl.kernels.kernel import ANY
 from whorl.kernels.product.layout import pack_matrix, words_of
-from whorl.kernels.product.llvm import row_blocks
-from whorl.llvm.module import Machine
+from whorl.kernels.product.llvm import define_packed_matmul, row_blocks
+from whorl.llvm.module import Machine, Module
 
 
 def multiplied(a: np.ndarray, b: np.ndarray, kernel: str, width: int = 32, target: Machine | None = None) -> np.ndarray:
@@ -79,6 +82,24 @@ def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:
     whole = multiplied(a, b, "packed_matmul")
     for count in (1, 2, 5):
         np.testing.assert_array_equal(multiplied(a[:count], b, "packed_matmul"), whole[:count])
+
+
+@pytest.mark.parametrize(("columns", "tiles"), [(1, 3), (8, 3), (9, 7), (ANY, 7)])
+def test_columns_that_fit_in_a_vector_need_no_tiles_of_more(columns: int, tiles: int) -> None:
+    module = Module(machine(32))
+    define_packed_matmul(module, [np.dtype(np.float32)] * 3, (ANY, ANY, columns, 64))
+    assert sum(name.startswith("@whorl.tile.") for name in module.definitions) == tiles
+
+
+@pytest.mark.parametrize("columns", [3, 4, 16, 17])
+def test_product_of_few_columns_is_exact_for_any_rows(columns: int) -> None:
+    text = f"product (float[n, 40] x, float[40, {columns}] w) => (float[n, {columns}] y) {{ y = MatMul(x, w) }}"
+    session = whorl.InferenceSession(model(text))
+    rng = np.random.default_rng(columns)
+    w = rng.integers(-9, 9, (40, columns)).astype(np.float32)
+    for rows in (0, 1, 3, 31, 32, 45, 130):
+        x = rng.integers(-9, 9, (rows, 40)).astype(np.float32)
+        np.testing.assert_array_equal(session.run(None, {"x": x, "w": w})[0], x @ w)
 
 
 @pytest.mark.parametrize(

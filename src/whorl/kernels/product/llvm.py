@@ -154,7 +154,7 @@ def define_packed_matmul(module: Module, dtypes: Dtypes, numbers: Numbers) -> st
     v, stored = vectors_of(dtypes[0], module.machine), dtypes[-1]
     tile = _Tile(v, stored, width)
     if rows == ANY:
-        return _define_for_any_rows(module, tile)
+        return _define_for_any_rows(module, tile, ANY != columns <= v.lanes)
     is_far = 0 < rows <= FEW_ROWS and ANY not in (inner, columns) and inner * columns * stored.itemsize > FAR_BYTES
     panels = FAR_PANELS if is_far else 1
     name = f"@whorl.packed_matmul.{tile.suffix}.{rows}x{panels}x{width}"
@@ -206,9 +206,12 @@ def _packed_matmul(module: Module, name: str) -> Routine:
     return Routine(module, name, ["_c", "a", "b"], ["rows", "inner", "columns", "width"], polls=True, divides=True)
 
 
-def _define_for_any_rows(module: Module, tile: _Tile) -> str:
-    """for blocks of rows that stay near: for panels: tiles of six rows, then of each lower height that is left."""
-    name = f"@whorl.packed_matmul.{tile.suffix}.any.{tile.panel_width}"
+def _define_for_any_rows(module: Module, tile: _Tile, is_narrow: bool) -> str:
+    """for blocks of rows that stay near: for panels: tiles of six rows, then of each lower height that is left.
+
+    Where all columns surely fit in a vector, there are none but tiles for that: half the code.
+    """
+    name = f"@whorl.packed_matmul.{tile.suffix}.any{'.narrow' * is_narrow}.{tile.panel_width}"
     if name in module:
         return name
     f = _packed_matmul(module, name)
@@ -227,8 +230,9 @@ def _define_for_any_rows(module: Module, tile: _Tile) -> str:
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
         with f.loop(left_column, right_column, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
-            is_narrow = left <= v.lanes
-            for heights, most, condition in ((ANY_ROWS, sums, is_narrow ^ True), (NARROW_ROWS, 1, is_narrow)):
+            fits = left <= v.lanes
+            forms = [(NARROW_ROWS, 1, fits)] if is_narrow else [(ANY_ROWS, sums, fits ^ True), (NARROW_ROWS, 1, fits)]
+            for heights, most, condition in forms:
                 with f.when(condition):
                     for blocks_of in _heights(f, count, heights):
                         height = blocks_of.height
