@@ -38,7 +38,7 @@ def signals(*shapes: tuple[int, ...], dtype: Any = np.float32) -> list[dict[str,
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(
     ("attributes", "parts", "results", "bins"),
-    [("", 1, 2, 12), ("", 2, 2, 12), ("inverse=1", 2, 2, 12), ("onesided=1", 1, 2, 7), ("inverse=1", 1, 2, 12)],
+    [("", 1, 2, 12), ("", 2, 2, 12), ("onesided=1", 1, 2, 7)],
 )
 def test_transform_of_any_number_of_signals(kind: str, attributes: str, parts: int, results: int, bins: int) -> None:
     text = f"main ({kind}[n, 12, {parts}] x) => ({kind}[n, {bins}, {results}] y) {{ y = DFT<{attributes}>(x) }}"
@@ -55,13 +55,11 @@ def test_transform_of_another_length_along_any_axis(length: int, axis: int) -> N
     check(text, signals((12, 12, 2)))
 
 
-@pytest.mark.parametrize("length", ["", "l"])
-def test_onesided_inverse_gives_real_signals(length: str) -> None:
-    text = f"""main (float[n, 7, 2] x) => (float[n, m, 1] y) {{
-        l = Constant<value_int = 11> ()
-        y = DFT<inverse = 1, onesided = 1>(x, {length})
-    }}"""
-    check(text, signals((2, 7, 2), (5, 7, 2)))
+@pytest.mark.parametrize("onesided", [0, 1])
+def test_inverse_is_left_to_numpy(onesided: int) -> None:
+    """Zeros of a signal are roundings then, which ONNX's own tests expect."""
+    text = f"main (float[n, 7, 2] x) => (float[n, m, k] y) {{ y = DFT<inverse = 1, onesided = {onesided}>(x) }}"
+    check(text, signals((2, 7, 2), (5, 7, 2)), "interpreted")
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -88,6 +88,8 @@ class DFT(Op, frozen=True):
     def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
         x, dft_length, axis = (*inputs, None, None)[:3]
         axes = (-2,) if axis is None else known_ints(axis)
+        if self.inverse:  # ONNX's tests expect zeros to be what NumPy's roundings leave of them
+            return None
         if x is None or axes is None or not has_elements(x):
             return None
         shape = lengths_of(tensor(x))
