@@ -12,7 +12,7 @@ from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import tensor
+from whorl.ir.types import TensorType, tensor
 from whorl.mdf.compile.program import DONE, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
 from whorl.mdf.compile.scope import Scope, as_number, known_shape
 from whorl.mdf.compile.tracer import Tracer, is_stateful
@@ -20,6 +20,7 @@ from whorl.mdf.functions.operators import Precision
 from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph
 from whorl.mdf.variables import INPUT, PARAMETER, Cell, State
+from whorl.ops.core.base import broadcast_shapes
 from whorl.ops.elementwise.arithmetic import Max, Sub
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.movement.axes import Concat
@@ -96,7 +97,8 @@ class _Traces:
         rows = [self._row(row[cell]) for row in self.program.first]
         rest = self._rest(cell)
         types = [tensor(row) for row in rows] + ([] if rest is None else [tensor(rest)])
-        shape = np.broadcast_shapes(*(known_shape(type) for type in types[: len(rows)]), *self._element(rest))
+        shapes = [known_shape(type) for type in types[: len(rows)]] + self._element(rest)
+        shape = known_shape(TensorType(FLOAT64, broadcast_shapes(*shapes)))
         if not all(type.dtype == BOOL for type in types):
             rows, rest = [_floats(self.build, row) for row in rows], rest and _floats(self.build, rest)
         parts = [self._expanded(self.build.add(Unsqueeze(), row, self.build.int64(0)), shape) for row in rows]
