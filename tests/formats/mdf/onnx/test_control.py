@@ -22,7 +22,8 @@ def test_loop_of_an_old_file_runs(body):
 
 def test_example_of_the_documentation_runs():
     text = (Path(__file__).parents[4] / "docs" / "mdf.md").read_text(encoding="utf-8")
-    node = json.loads("{" + text.split("```json")[1].split("```")[0] + "}")
+    examples = [part.split("```")[0] for part in text.split("```json")[1:]]
+    node = json.loads("{" + next(example for example in examples if "onnx::Loop" in example) + "}")
     node["parameters"] |= {"start": {"value": 1.0}, "k": {"value": 2.0}}
     actual = values({"m": {"graphs": {"g": graph({"A": node})}}})
     assert (float(actual["last"]), actual["all"].tolist()) == (21.0, [3, 5, 7, 9, 11, 13, 15, 17, 19, 21])
