@@ -294,6 +294,28 @@ def test_what_fails_by_the_lengths_of_a_row_is_not_computed_for_no_rows(rows, co
     assert list(reasons.values()) == ([] if goes else [text])
 
 
+@pytest.mark.parametrize(("rows", "goes"), [("0", False), ("N", False), ("1 + N", True)])
+def test_inner_loop_that_refuses_lengths_is_not_computed_for_no_rows(rows, goes):
+    module = read(f"""main(%x: float32[{rows}, M], %k: float32[3]) {{
+  %r: float32[{rows}] = Loop(_, _, %x, %k) {{scanned = (Scanned(),), collected = (Collected(),)}}
+  body(%i: int64[], %g: bool[], %v: float32[M], %k: float32[3]) {{
+    %zero: float32[] = Constant() {{value = float32[] <0>}}
+    %s: float32[] = Loop(_, _, %zero, %v, %k) {{carried = 1, scanned = (Scanned(), Scanned())}}
+    body(%j: int64[], %h: bool[], %t: float32[], %a: float32[], %b: float32[]) {{
+      %c: float32[] = Sin(%t)
+      %d: float32[] = Add(%c, %a)
+      %e: float32[] = Add(%d, %b)
+      return %h, %e
+    }}
+    return %g, %s
+  }}
+  return r = %r
+}}""")
+    reasons = vectorize_control_flow(module, Context(module, PassOptions()))
+    outer = [reason for where, reason in reasons.items() if "'r'" in where and "'s'" not in where]
+    assert outer == ([] if goes else ["it may never run, and Loop 's' may fail then"])
+
+
 SHARED = """main(%x: float32[{rows}, 4], %k: {dtype}) {{
   %r: {result} = Loop(_, _, %x, %k) {{scanned = (Scanned(),), collected = (Collected(),)}}
   body(%i: int64[], %g: bool[], %v: float32[4], %k: {dtype}) {{

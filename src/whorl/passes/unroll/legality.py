@@ -120,7 +120,8 @@ def fails_without_rows(node: Node, shared: Collection[Value | None]) -> bool:
     that may be short, or by indices and sizes that are `shared` by all rows. Of sequences and optionals no op is
     computed for rows."""
     if node.regions:
-        return any(fails_without_rows(inner, ()) for region in node.regions for inner in region.nodes)
+        inside = any(fails_without_rows(inner, ()) for region in node.regions for inner in region.nodes)
+        return inside or loop_may_fail(node)
     if not all(value is None or isinstance(value.type, TensorType) for value in (*node.inputs, *node.outputs)):
         return False
     variable = _variable_integers(node)
