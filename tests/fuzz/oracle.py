@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -60,12 +61,24 @@ def require_small(value: Any) -> None:
 
 # ---- single operations -------------------------------------------------------------------------------------------
 
+
+def extreme(function: np.ufunc) -> Callable[[Any, Any], Any]:
+    """The largest or smallest; of a 0 and a -0 the same one in float16 as in wider floats, where NumPy's own differ."""
+
+    def chosen(a: Any, b: Any) -> Any:
+        if np.result_type(a, b) == np.float16:
+            return function(np.asarray(a, np.float32), np.asarray(b, np.float32)).astype(np.float16)
+        return function(a, b)
+
+    return chosen
+
+
 BINARY = {
     "Add": np.add,
     "Sub": np.subtract,
     "Mul": np.multiply,
-    "Max": np.maximum,
-    "Min": np.minimum,
+    "Max": extreme(np.maximum),
+    "Min": extreme(np.minimum),
     "And": np.logical_and,
     "Or": np.logical_or,
     "Xor": np.logical_xor,
