@@ -156,7 +156,7 @@ class Session:
         if self._fast_path is not None:
             self._fast_path.learn(arguments)
         shared: set[int] = set()
-        for value in (*arguments, *whole.plan.template):
+        for value in arguments:
             _add_arrays(value, shared)
         return [self._own_output(results[k], self._output_names[k], shared, budget) for k in positions]
 
@@ -214,7 +214,7 @@ def _fast_path_of(
 
 
 def _add_arrays(value: object, shared: set[int]) -> None:
-    """Remember the arrays of a value that a caller, or the program's constants, can see change."""
+    """Remember the arrays of a value that a caller can see change; those of constants are views, which are copied."""
     if is_sequence(value):
         for item in value:
             if is_array(item):

@@ -5,6 +5,7 @@ import pytest
 from onnx_text import model
 
 import whorl
+from whorl.runtime.interpreter.plan import Plan
 
 pytestmark = pytest.mark.usefixtures("each_backend")
 
@@ -30,3 +31,18 @@ def test_collected_slices_do_not_keep_what_they_are_cut_from():
     options = whorl.RunOptions()
     options.max_memory = 3_000_000
     session.run(None, {"n": np.int64(50), "x": np.float32(1)}, options)
+
+
+def test_constants_are_read_only_views_so_that_outputs_copy_them():
+    source = model("""main (int64 n) => (float[2] c, string[2] s, seq(float[2]) pair) {
+        c = Constant <value = float[2] {1, 2}> ()
+        s = Constant <value_strings = ["a", "b"]> ()
+        pair = SequenceConstruct(c, c)
+    }""")
+    session = whorl.InferenceSession(source)
+    arrays = [a for a in Plan(whorl.load(source).main).template if a is not None]
+    assert len(arrays) == 2 and all(a.base is not None and not a.flags.writeable for a in arrays)
+    c, s, pair = session.run(None, {"n": np.int64(0)})
+    c[:], s[:], pair[0][:] = -1, "", -2
+    c, s, pair = session.run(None, {"n": np.int64(0)})
+    assert (c.tolist(), s.tolist(), [a.tolist() for a in pair]) == ([1, 2], ["a", "b"], [[1, 2], [1, 2]])
