@@ -10,6 +10,8 @@ import pytest
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import (
     MachineCode,
+    _as_target,
+    _Description,
     _recent,
     compiled_bytes,
     host,
@@ -34,6 +36,26 @@ def answer() -> Module:
     f.give(f.index(41))
     return module
 
+
+SUMS = Source("""
+define void @add(ptr noalias %x, ptr noalias %y, i64 %count) "min-legal-vector-width"="512" {
+entry:
+  br label %loop
+loop:
+  %i = phi i64 [ 0, %entry ], [ %next, %loop ]
+  %p = getelementptr inbounds float, ptr %x, i64 %i
+  %q = getelementptr inbounds float, ptr %y, i64 %i
+  %a = load float, ptr %p
+  %b = load float, ptr %q
+  %sum = fadd float %a, %b
+  store float %sum, ptr %p
+  %next = add nuw nsw i64 %i, 1
+  %more = icmp slt i64 %next, %count
+  br i1 %more, label %loop, label %end
+end:
+  ret void
+}
+""")
 
 REMAINING = """
 import gc
@@ -73,6 +95,16 @@ def test_code_is_unmapped_with_its_owner():
     address = code.address
     del code
     assert not is_mapped(address)
+
+
+@pytest.mark.parametrize(("features", "vector"), [("+avx512f,+avx512vl", "<8 x float>"), ("+amx-tile", "<16 x float>")])
+def test_loops_have_the_widest_vectors_that_run_at_full_clock(features: str, vector: str):
+    if not host().triple.startswith("x86_64"):
+        pytest.skip("LLVM knows only this machine, which is no x86")
+    level = "+avx,+avx2,+avx512f,+avx512bw,+avx512dq,+avx512vl"
+    target = _as_target(_Description("", host().triple, "icelake-server", f"{level},{features}"))
+    module = optimised(SUMS, machine(target))
+    assert f"fadd {vector}" in str(module)
 
 
 def test_equal_programs_share_their_code_until_the_last_goes():

@@ -54,6 +54,11 @@ TUNING = {
 """What the optimiser does to loops. Short ones written out in full would no longer become vectors."""
 
 
+_WIDE_AS_FAST, _WIDE = "+amx-tile", ",-prefer-256-bit"
+"""A feature of Intel's processors since Sapphire Rapids, on which vectors of 512 bits compute at full clock, and what
+has LLVM use them: it prefers 256 bits on all processors that once lowered their clock."""
+
+
 class Target(Machine, frozen=True, kw_only=True):
     """A machine by LLVM's names."""
 
@@ -125,12 +130,16 @@ def _description_key() -> str:
 @functools.cache
 def host() -> Target:
     """The machine of this process: its CPU with all its features."""
-    known = _description()
+    return _as_target(_description())
+
+
+def _as_target(known: _Description) -> Target:
     features = frozenset(known.features.split(","))
     width = 64 if "+avx512f" in features else 32 if "+avx" in features else 16
     half = "+f16c" in features or known.triple.startswith(("aarch64", "arm64"))
     dots = 64 if "+avx512vnni" in features else 32 if "+avxvnni" in features else 0
-    return Target(width, half, dots, triple=known.triple, cpu=known.cpu, features=known.features)
+    preferred = _WIDE if _WIDE_AS_FAST in features else ""
+    return Target(width, half, dots, triple=known.triple, cpu=known.cpu, features=known.features + preferred)
 
 
 def target_of(triple: str, cpu: str | None = None) -> Target:
@@ -245,8 +254,8 @@ def _object_on_disk(key: str) -> bytes | None:
 def object_key(source: Source) -> str:
     """The name on disk of a source's object code."""
     passes = SIMPLIFYING if _is_only_simplified(source) else TUNING
-    known, chosen = _description(), f"{passes} {_level(source.effort)} {_KEEP_ADDRESSES}"
-    return cache.key_of(source.text, chosen, known.version, known.triple, known.cpu, known.features)
+    chosen, target = f"{passes} {_level(source.effort)} {_KEEP_ADDRESSES}", host()
+    return cache.key_of(source.text, chosen, _description().version, target.triple, target.cpu, target.features)
 
 
 @in_phase(Phase.CACHE)
