@@ -9,7 +9,7 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const, text
 from whorl.kernel import spread as spreading
 from whorl.kernel.interpret import interpret
-from whorl.kernel.program import Assign, Call, For, Program, Spread, Statement, Store, When, While, text_of
+from whorl.kernel.program import Assign, Call, Fail, For, Program, Spread, Statement, Store, When, While, text_of
 from whorl.kernel.spread import RANGES, spread
 from whorl.kernel.verify import verify_program
 from whorl.kernel.walk import all_statements
@@ -219,6 +219,16 @@ def test_loop_over_time_is_turned_inside_where_elements_do_not_meet() -> None:
     interpret(made, [4, 2], [np.arange(8, dtype=np.float32).reshape(2, 4), y])
     np.testing.assert_array_equal(y[0], np.arange(4, dtype=np.float32) ** 5)
     assert y[1, 0] == 5
+
+
+def test_failure_in_a_loop_that_is_turned_inside_reports_its_own_iteration() -> None:
+    check = When(Apply(BOOL, "lt", (TURN, LENGTH)), [], [Fail(1, "", "", (("body of Loop", TURN),))])
+    made = over_time(Load(FLOAT32, Y, (index_const(0), J)), check)
+    spread(made)
+    (loop,) = (s for s in all_statements(made.body) if isinstance(s, While))
+    (fail,) = (s for s in all_statements([loop]) if isinstance(s, Fail))
+    assert fail.iterations == [s.var for s in loop.body if isinstance(s, Assign)]
+    assert fail.iterations != [TURN]
 
 
 @pytest.mark.parametrize("what", ["neighbour", "condition"])

@@ -34,6 +34,7 @@ from whorl.formats.onnx.cutting import Cut, node_of, replace_nodes
 from whorl.formats.onnx.protos import ModelProto, NodeProto
 from whorl.formats.sources import File
 from whorl.ir.graph import Module
+from whorl.lowering.spreading import spread_graph
 
 _MOST_BROADCASTS = 4
 """Lengths for which there is a program that takes them for 1."""
@@ -210,15 +211,21 @@ def _programs(module: Module, name: str) -> list[Library]:
     Where lengths must be the same, one of them may be 1 and broadcast: that is another program. The last finds all
     lengths out while it runs.
     """
-    first = library_of(module, name, {}, {}, takes_lengths=True)
+    first = _library_of(module, name, {}, takes_lengths=True)
     if not has_conditions(first.graph) and not any(port.count for port in first.inputs):
         return [first]
     others: list[Library] = []
     names = {str(dim): None for pair in first.graph.agreeing for dim in pair if str(dim) in first.graph.names}
     for single in list(names)[:_MOST_BROADCASTS]:
         with suppress(CompileError):
-            others.append(library_of(module, f"{name}_{len(others)}", {single: 1}, {}, takes_lengths=True))
-    return [first, *others, library_of(module, f"{name}_any", {}, {})]
+            others.append(_library_of(module, f"{name}_{len(others)}", {single: 1}, takes_lengths=True))
+    return [first, *others, _library_of(module, f"{name}_any", {})]
+
+
+def _library_of(module: Module, name: str, lengths: Mapping[str, int], takes_lengths: bool = False) -> Library:
+    """A program of which the threads of a session share parts."""
+    library = library_of(module, name, lengths, {}, takes_lengths=takes_lengths)
+    return replace(library, graph=spread_graph(library.graph))
 
 
 def _op_type(cut: Cut, alone: ModelProto) -> str:

@@ -9,8 +9,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping
 
-from whorl.codegen.frame import Failures, Frame
+from whorl.codegen.frame import Frame, ProgramFailures
 from whorl.codegen.nest_functions import NestFrame, name_of, open_function
+from whorl.codegen.ranges import add_ranges
 from whorl.codegen.routines import routines_for
 from whorl.codegen.statements import Statements
 from whorl.codegen.target import host
@@ -66,14 +67,15 @@ class ProgramModule(Module):
 def emit_numbered(program: Program, machine: Machine) -> tuple[Module, list[Fail]]:
     """The LLVM IR of a program that a library embeds, and where it may fail.
 
-    The status of failure n is n + FIRST_FAILURE; the iteration numbers around it follow the other cells.
+    The status of failure n is n + FIRST_FAILURE; the iteration numbers around it follow the other cells. What threads
+    may share are functions of their own (`ranges`).
     """
-    module = Module(machine)
+    module, fails = Module(machine), list[Fail]()
     frame = _open(program, module, "internal")
-    failures = Failures(frame)
-    Statements(frame, program.calls, failures=failures).write(program.body)
+    nests = add_ranges(module, program, fails)
+    Statements(frame, program.calls, nests, ProgramFailures(frame, fails)).write(program.body)
     _close(frame)
-    return module, failures.fails
+    return module, fails
 
 
 def _open(program: Program, module: Module, linkage: str) -> Frame:

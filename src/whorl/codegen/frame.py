@@ -160,27 +160,47 @@ def _moving(program: Program) -> set[Buffer]:
     return result
 
 
-class Failures:
-    """Failures with numbers of their own, in the program of a library: its caller asks what failed, and where.
+class Failures(ABC):
+    """What fails has a number of its own.
+
+    Who runs a program of a library asks what failed, and where.
+    """
+
+    def __init__(self, frame: Variables, fails: list[Fail]) -> None:
+        self.frame, self.f, self.fails = frame, frame.f, fails
+
+    @abstractmethod
+    def add(self, fail: Fail) -> int:
+        """The status of a failure, whose iteration numbers are reported."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Before a function returns early."""
+
+    @abstractmethod
+    def memory_function(self) -> Value:
+        """The function that gives more memory."""
+
+
+class ProgramFailures(Failures):
+    """Failures with numbers of their own, in the program of a library, whose iteration numbers are written to cells.
 
     The caller frees what has grown, so it learns where that lies now; it also gives the memory.
     """
 
-    def __init__(self, frame: Frame) -> None:
-        self.frame, self.f = frame, frame.f
-        self.fails: list[Fail] = []
+    def __init__(self, frame: Frame, fails: list[Fail]) -> None:
+        super().__init__(frame, fails)
+        self.program = frame
 
     def add(self, fail: Fail) -> int:
-        """The status of a failure, whose iteration numbers are written to cells."""
         self.fails.append(fail)
-        for position, var in enumerate(fail.iterations, self.frame.report_cell):
+        for position, var in enumerate(fail.iterations, self.program.report_cell):
             value = self.frame.read(var)
-            self.f.store(value, self.frame.cell(position))
+            self.f.store(value, self.program.cell(position))
         return FIRST_FAILURE + len(self.fails) - 1
 
     def end(self) -> None:
-        """Before the program returns early."""
-        self.frame.close_growing()
+        self.program.close_growing()
 
     def memory_function(self) -> Value:
-        return self.f.load("ptr", self.frame.cell(self.frame.memory_cell))
+        return self.f.load("ptr", self.program.cell(self.program.memory_cell))

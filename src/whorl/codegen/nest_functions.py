@@ -44,10 +44,10 @@ RANGE = {"arguments": "ptr noundef", "first": "i64", "count": "i64", "context": 
 """The parameters of a function that several cores may run, whose own ones are in cells."""
 
 
-def open_function(module: Module, nest: Nest) -> tuple[Function, dict[str, Value]]:
+def open_function(module: Module, nest: Nest, linkage: str = "") -> tuple[Function, dict[str, Value]]:
     """The function of a nest, and the values of its parameters."""
     own = parameters_of(nest)
-    f = Function(module, name_of(nest), "i64", RANGE if nest.is_spread else own, "")
+    f = Function(module, name_of(nest), "i64", RANGE if nest.is_spread else own, linkage)
     if not nest.is_spread:
         return f, {name: f[name] for name in own}
     cells = {name: f.offset(f["arguments"], "i64", n) for n, name in enumerate(own)}

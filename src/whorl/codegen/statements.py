@@ -184,7 +184,7 @@ class Statements:
         self._end(fail.status if self.failures is None else self.failures.add(fail))
         self.f.start(self.f.fresh("dead"))
 
-    def _end(self, status: int) -> None:
+    def _end(self, status: Value | int) -> None:
         """Return early."""
         if self.failures is not None:
             self.failures.end()
@@ -259,7 +259,7 @@ class Statements:
     def _end_unless_done(self, nest: Nest, status: Value) -> None:
         if nest.asks or nest.ends:
             with self.f.leave_when(status.differs(0)):
-                self.f.give(status)
+                self._end(status)
         self.expressions.forget()
 
     def _call(self, call: Call) -> None:

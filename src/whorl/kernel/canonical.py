@@ -197,7 +197,7 @@ class NestDescription(Description):
     def __init__(self, statement: For | Spread | While) -> None:
         super().__init__()
         self.statement = statement
-        self.lengths = {const: f"n{n}" for n, const in enumerate(Lengths(statement).lengths)}
+        self.lengths = {const: f"n{n}" for n, const in enumerate(self.numbers_of(statement))}
         self.polls: list[Poll] = []
         self.asks = self.ends = False
         if isinstance(statement, Spread):
@@ -205,6 +205,10 @@ class NestDescription(Description):
             self.block(statement.body)
         else:
             self.block([statement])
+
+    def numbers_of(self, statement: Statement) -> Iterable[Const]:
+        """The numbers that are parameters."""
+        return Lengths(statement).lengths
 
     def line(self, statement: Statement) -> str:
         match statement:

@@ -19,6 +19,7 @@ from whorl.ir.native.expressions import FUNCTIONS, TRUE, Apply, Buffer, Const, E
 from whorl.kernel.program import (
     Assign,
     Call,
+    Fail,
     For,
     Program,
     Reserve,
@@ -264,6 +265,7 @@ class _Spreader(Struct):
                 case _:
                     body.append(statement)
         Replacement(lambda expr: turn if expr is i else None).block(body)
+        _rename_iteration(body, i, turn)
         shared.body = [*limits, Assign(turn, start), While([], Apply(BOOL, "lt", (turn, end)), body)]
         ends = [Assign(i, end), *([] if go is None else [Assign(go, TRUE)])]
         return When(loop.condition, [*reserved, Assign(start, i), shared, *ends])
@@ -404,6 +406,13 @@ class _Spreader(Struct):
         if expr not in self.costs:
             self.costs[expr] = sum(map(_operation, parts_in_order(expr)))
         return self.costs[expr]
+
+
+def _rename_iteration(block: Block, old: Var, new: Var) -> None:
+    """Let what fails in a block report another variable as the number of its iteration."""
+    for statement in all_statements(block):
+        if isinstance(statement, Fail):
+            statement.around = tuple((title, new if number is old else number) for title, number in statement.around)
 
 
 def _reserve_all(reserve: Reserve, end: Expr) -> Reserve:

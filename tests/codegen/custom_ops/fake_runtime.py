@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 from whorl.codegen.custom_ops.interface import API_VERSION, MEMBERS, Slot
 from whorl.codegen.custom_ops.operator import operator_modules
 from whorl.codegen.custom_ops.registration import registration_module
+from whorl.codegen.custom_ops.sharing import KERNEL_CELLS
 from whorl.codegen.library.linker import link
 from whorl.codegen.library.ports import Library
 from whorl.codegen.target import host, linkable_code
@@ -31,6 +33,8 @@ class FakeRuntime:
         self.domains: list[str] = []
         self.added: list[tuple[int, int]] = []
         self.infos = 0
+        self.threads, self.forks, self.refuses_threads = 1, 0, False
+        self.released: list[int] = []
         self.table = (P * 300)()
         self._functions: list[Any] = []
         for slot, arguments, function in self._listed():
@@ -48,6 +52,8 @@ class FakeRuntime:
             (Slot.RELEASE_TENSOR_TYPE_AND_SHAPE, [P], self._release_info),
             (Slot.GET_TENSOR_MUTABLE_DATA, [P, P], lambda value, out: _store(out, self._array(value).ctypes.data)),
             (Slot.GET_OUTPUT, [P, L, P, L, P], self._get_output),
+            (Slot.PARALLEL_FOR, [P, P, L, L, P], self._parallel_for),
+            (Slot.RELEASE_STATUS, [P], self.released.append),
             (Slot.CREATE_CUSTOM_OP_DOMAIN, [ctypes.c_char_p, P], self._create_domain),
             (Slot.CUSTOM_OP_DOMAIN_ADD, [P, P], lambda domain, op: self.added.append((domain, op))),
             (Slot.ADD_CUSTOM_OP_DOMAIN, [P, P], lambda options, domain: self.added.append((options, domain))),
@@ -77,6 +83,15 @@ class FakeRuntime:
         shape = (ctypes.c_int64 * rank).from_address(dims) if rank else ()
         self.outputs[number] = self.allocate(np.zeros(tuple(shape), self.dtypes[number]))
         _store(out, 2000 + number)
+        return None
+
+    def _parallel_for(self, context: int, function: int, total: int, batches: int, data: int) -> int | None:
+        if self.refuses_threads:
+            return 88
+        self.forks += 1
+        seat = ctypes.CFUNCTYPE(None, P, L)(function)
+        with ThreadPoolExecutor(self.threads) as pool:
+            list(pool.map(lambda n: seat(data, n), range(total)))
         return None
 
     def _create_status(self, code: int, text: bytes) -> int:
@@ -123,4 +138,9 @@ class LoadedOps:
     def kernel(self) -> Callable[[FakeRuntime], int | None]:
         """The function that computes."""
         compute = ctypes.CFUNCTYPE(P, P, P)(self.table()[1 + MEMBERS.index("KernelComputeV2")])
-        return lambda runtime: compute(runtime.address, None)
+
+        def run(runtime: FakeRuntime) -> int | None:
+            kernel = (P * KERNEL_CELLS)(runtime.address)
+            return compute(ctypes.addressof(kernel), None)
+
+        return run

@@ -22,12 +22,12 @@ _LARGE = 1 << 30
 
 
 def define_kernel(module: Module, programs: Sequence[Library], title: str) -> str:
-    """`OrtStatus *compute(api, context)`; the kernel of an op is onnxruntime's table of functions, nothing else.
+    """`OrtStatus *compute(kernel, context)`; a kernel begins with the address of onnxruntime's table of functions.
 
     The first of the programs runs, which are of one region, that takes the lengths; the last takes all. `title` names
     the op in messages. Returns the function's name.
     """
-    f = Function(module, f"@{programs[0].name}_compute", "ptr", {"api": "ptr", "context": "ptr"})
+    f = Function(module, f"@{programs[0].name}_compute", "ptr", {"kernel": "ptr", "context": "ptr"})
     kernel = _Kernel(f, programs[0], title)
     inputs = kernel.read_inputs()
     kernel.refuse_large_counts()
@@ -43,7 +43,8 @@ class _Kernel:
 
     def __init__(self, f: Function, library: Library, title: str) -> None:
         self.f, self.library = f, library
-        self.statuses = Statuses(f, f["api"], title)
+        self.api = f.load("ptr", f["kernel"])
+        self.statuses = Statuses(f, self.api, title)
         self.lengths: dict[str, tuple[Index, str]] = {}
         """Lengths that have names, each with the input that it was read from."""
 
@@ -116,14 +117,14 @@ class _Kernel:
             f.store(self.lengths[length][0], f.offset(lengths, "i64", number))
         if name not in f.module:
             f.module.declare(name, "ptr", TYPES)
-        f.give(f.call(name, "ptr", f["api"], f["context"], inputs, lengths))
+        f.give(f.call(name, "ptr", f["kernel"], f["context"], inputs, lengths))
 
     def _read_input(self, number: int, port: Port, cell: Value) -> None:
         f, rank = self.f, len(port.shape)
         read = f.module.declare(READ_INPUT, "ptr", READ_TYPES)
         dims, real_rank = f.slot(f"[{rank + 1} x i64]"), f.slot("i64", f.index(0))
         position = f.index(number)
-        status = f.call(read, "ptr", f["api"], f["context"], position, f.index(rank), dims, cell, real_rank)
+        status = f.call(read, "ptr", self.api, f["context"], position, f.index(rank), dims, cell, real_rank)
         leave_on_status(f, status)
         actual = f.load_index(real_rank)
         start = f"input {port.name!r} "

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from whorl.codegen.custom_ops.interface import API_VERSION, DOMAIN_VERSION, MEMBERS
+from whorl.codegen.custom_ops.interface import API_VERSION, DOMAIN_VERSION, MEMBERS, Code
 from whorl.codegen.custom_ops.kernel import define_kernel
 from whorl.codegen.custom_ops.program import define_program
+from whorl.codegen.custom_ops.sharing import KERNEL_CELLS
+from whorl.codegen.custom_ops.statuses import Statuses
 from whorl.codegen.emit import emit_numbered
-from whorl.codegen.library.ports import ELEMENT_TYPES, Library, Port
+from whorl.codegen.library.ports import COMMON_MESSAGES, ELEMENT_TYPES, Library, Port
 from whorl.codegen.library.run import define_run
 from whorl.codegen.library.text import add_constants
+from whorl.codegen.statuses import NO_MEMORY
 from whorl.llvm.function import Function
 from whorl.llvm.module import Machine, Module
 from whorl.llvm.text import add_string
@@ -30,7 +33,8 @@ def operator_modules(programs: Sequence[Library], title: str, machine: Machine) 
 def _program_module(library: Library, title: str, machine: Machine, linkage: str) -> Module:
     module, failures = emit_numbered(library.graph.program, machine)
     add_constants(module, library.graph.arrays)
-    define_run(module, library, max((len(f.iterations) for f in failures), default=0), "internal")
+    depth = max((len(f.iterations) for f in failures), default=0)
+    define_run(module, library, depth, "internal", has_context=True)
     define_program(module, library, title, failures, linkage or "internal")
     return module
 
@@ -86,15 +90,21 @@ def _define_types(module: Module, name: str, ports: Sequence[Port]) -> str:
 
 
 def _define_create(module: Module, name: str) -> str:
-    """`OrtStatus *create(op, api, info, out kernel)`: the kernel is the table of functions that onnxruntime passes."""
+    """`OrtStatus *create(op, api, info, out kernel)`: cells, the first of which is onnxruntime's table of functions."""
     f = Function(module, f"@{name}_create", "ptr", {"op": "ptr", "api": "ptr", "info": "ptr", "out": "ptr"})
-    f.store(f["api"], f["out"])
+    size = f.index(8 * KERNEL_CELLS)
+    kernel = f.call(f.module.declare("@calloc", "noalias ptr", ["i64", "i64"]), "ptr", f.index(1), size)
+    with f.leave_when(f.compare("eq", kernel, f.null())):
+        Statuses(f, f["api"], name).refuse(COMMON_MESSAGES[NO_MEMORY], code=Code.FAIL)
+    f.store(f["api"], kernel)
+    f.store(kernel, f["out"])
     f.give(f.null())
     return f.name
 
 
 def _define_destroy(module: Module, name: str) -> str:
-    """`void destroy(kernel)`: a kernel owns nothing."""
+    """`void destroy(kernel)`."""
     f = Function(module, f"@{name}_destroy", "void", {"kernel": "ptr"})
+    f.run(module.declare("@free", "void", ["ptr"]), f["kernel"])
     f.give()
     return f.name

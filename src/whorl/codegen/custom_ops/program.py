@@ -7,25 +7,27 @@ from collections.abc import Mapping, Sequence
 
 from whorl.codegen.custom_ops.interface import Code
 from whorl.codegen.custom_ops.registration import ALLOCATE, ALLOCATE_TYPES, leave_on_status
+from whorl.codegen.custom_ops.sharing import add_context
 from whorl.codegen.custom_ops.statuses import Statuses, printable
 from whorl.codegen.library.lengths import LengthsOfRun, are_too_large
 from whorl.codegen.library.ports import COMMON_MESSAGES, MOST_AXES, Library
 from whorl.codegen.library.text import failure_text
 from whorl.codegen.statuses import FIRST_FAILURE
 from whorl.ir.types import lengths_of
+from whorl.kernel.outline import spreads_of
 from whorl.kernel.program import Fail
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.value import Value
 
 TYPES = ("ptr", "ptr", "ptr", "ptr")
-"""Of the parameters: onnxruntime's functions, the context, the addresses of inputs, the lengths that have names."""
+"""Of the parameters: the kernel, the context, the addresses of inputs, the lengths that have names."""
 _ITERATION = re.compile(r"\(iteration \{(\d+)\}\)")
 
 
 def define_program(module: Module, library: Library, title: str, failures: Sequence[Fail], linkage: str) -> str:
-    """`OrtStatus *execute(api, context, inputs, lengths)` for a library whose run is in the module; its name."""
-    names = ("api", "context", "inputs", "lengths")
+    """`OrtStatus *execute(kernel, context, inputs, lengths)` for a library whose run is in the module; its name."""
+    names = ("kernel", "context", "inputs", "lengths")
     f = Function(module, f"@{library.name}_execute", "ptr", dict(zip(names, TYPES, strict=True)), linkage)
     _Program(f, library, title, failures).write()
     return f.name
@@ -36,8 +38,8 @@ class _Program:
 
     def __init__(self, f: Function, library: Library, title: str, failures: Sequence[Fail]) -> None:
         self.f, self.library, self.failures = f, library, failures
-        self.api, self.context = f["api"], f["context"]
-        self.statuses = Statuses(f, f["api"], title)
+        self.api, self.context = f.load("ptr", f["kernel"]), f["context"]
+        self.statuses = Statuses(f, self.api, title)
         self.depth = max((len(failure.iterations) for failure in failures), default=0)
 
     def write(self) -> None:
@@ -48,7 +50,11 @@ class _Program:
         for n, array in arrays.items():
             f.store(array, f.offset(outputs, "ptr", n))
         self._allocate_outputs(outputs)
-        status = f.call(f"@{library.name}_run", "i32", f["inputs"], outputs, f["lengths"], f.null(), iterations)
+        is_shared = bool(spreads_of(library.graph.program.body))
+        context = add_context(f, f["kernel"], self.context) if is_shared else f.null()
+        status = f.call(
+            f"@{library.name}_run", "i32", f["inputs"], outputs, f["lengths"], f.null(), iterations, context
+        )
         with f.when(status.equals(0) ^ True):
             self._fail(status, iterations)
         f.give(self._hand_over(arrays))

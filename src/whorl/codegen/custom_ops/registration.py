@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from whorl.codegen.custom_ops.interface import API_VERSION, DOMAIN, Code, Slot, call, function_of
+from whorl.codegen.custom_ops.sharing import define_sharing
 from whorl.llvm.function import Function
 from whorl.llvm.module import Machine, Module
 from whorl.llvm.text import add_string
@@ -27,6 +28,7 @@ def registration_module(operators: Sequence[str], machine: Machine, is_dll: bool
     module = Module(machine)
     _define_read(module)
     _define_allocate(module)
+    define_sharing(module, is_dll)
     for name in operators:
         module.add_text(f"@{name}", f"@{name} = external hidden constant ptr")
     module.add_text("@whorl_domain", "@whorl_domain = internal global ptr null")

@@ -9,8 +9,10 @@ import numpy as np
 from whorl.codegen.emit import FUNCTION
 from whorl.codegen.library.lengths import LengthsOfRun, are_too_large, lay_out
 from whorl.codegen.library.ports import BAD_ARGUMENT, LARGE, Library
+from whorl.codegen.ranges import ITERATIONS
 from whorl.codegen.statuses import FIRST_FAILURE, NO_MEMORY
 from whorl.ir.types import lengths_of
+from whorl.kernel.outline import spreads_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.value import Index, Value
@@ -18,9 +20,12 @@ from whorl.lowering.arena import ALIGNMENT
 from whorl.lowering.graph_program import GraphProgram
 
 
-def define_run(module: Module, library: Library, depth: int, linkage: str) -> None:
-    """`int NAME_run(inputs, outputs, lengths, workspace, iterations)`: checks, memory, the cells, the program."""
-    tables = ("inputs", "outputs", "lengths", "workspace", "iterations")
+def define_run(module: Module, library: Library, depth: int, linkage: str, has_context: bool = False) -> None:
+    """`int NAME_run(inputs, outputs, lengths, workspace, iterations)`: checks, memory, the cells, the program.
+
+    `has_context`: a context for what threads share (`codegen.ranges`), or null, is the last parameter.
+    """
+    tables = ("inputs", "outputs", "lengths", "workspace", "iterations", *(["context"] if has_context else []))
     f = Function(module, f"@{library.name}_run", "i32", dict.fromkeys(tables, "ptr noundef"), linkage)
     names = _check_arguments(f, library)
     graph = library.graph
@@ -32,6 +37,8 @@ def define_run(module: Module, library: Library, depth: int, linkage: str) -> No
     memory = _take_workspace(f, size + ALIGNMENT) if graph.arena.size or graph.arena.slots else None
     cells = _Cells(f, library, depth)
     cells.fill([*names, *map(lengths.number, graph.forms)], memory, offsets)
+    if spreads_of(graph.program.body):
+        f.store(cells.at(cells.first_iteration), f.offset(f["context"], "ptr", ITERATIONS))
     status = f.index(f.call(f"@{FUNCTION}", "i64", cells.block))
     if library.graph.grown:
         with f.when(status.equals(0)):
@@ -137,7 +144,8 @@ class _Cells:
                 values.append(f.null())
             else:
                 values.append(f.offset_outside(scratch, "i8", offset))
-        values += [zero, self._realloc() if program.growing else f.null()]
+        values += [f["context"] if "context" in f.parameters else zero]
+        values += [self._realloc() if program.growing else f.null()]
         values += [zero] * (len(program.growing) + self.depth)
         for position, value in enumerate(values):
             f.store(value, self.at(position))

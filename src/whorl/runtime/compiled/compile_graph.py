@@ -11,23 +11,10 @@ from whorl.codegen.target import MachineCode
 from whorl.debug import debug
 from whorl.kernel.outline import spreads_of
 from whorl.kernel.polls import insert_polls, least_seconds
-from whorl.kernel.spread import RANGES, spread
-from whorl.lowering.arena import plan_arena
 from whorl.lowering.expressions import TooLong
 from whorl.lowering.graph_program import GraphProgram
+from whorl.lowering.spreading import spread_graph
 from whorl.runtime.compiled.launch import Launch
-
-
-def spread_graph(graph: GraphProgram) -> GraphProgram:
-    """A graph program of which several cores may share parts, and its memory."""
-    larger = spread(graph.program)
-    if not larger:
-        return graph
-    shapes = dict(graph.shapes)
-    for old, new in larger.items():
-        if old in shapes:
-            shapes[new] = (RANGES, *shapes.pop(old))
-    return replace(graph, shapes=shapes, arena=plan_arena(graph.program, shapes))
 
 
 def compile_graph(graph: GraphProgram, most_statements: int | None = None) -> Launch:
