@@ -35,8 +35,37 @@ def test_short_run_that_another_process_disturbs_does_not_end_the_search(monkeyp
         clock[0] += 1e-5 + 1e-8 * len(rows) + (1e-3 if len(rows) == 256 and runs[256] == 2 else 0)
 
     monkeypatch.setattr("whorl.scoring.batches.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("whorl.scoring.batches.time.process_time", lambda: clock[0])
     monkeypatch.setattr(Scorer, "run", run)
     assert choose_batch(measured, table(LARGEST)) == 16384
+
+
+def test_run_that_waits_for_other_processes_costs_its_cpu(monkeypatch):
+    """A row costs 100 ns and a run 10 us; runs of more than 64 rows wait twice as long as they compute."""
+    measured = scorer(PERCEPTRON, table(LARGEST), batch=64)
+    clock, own = [0.0], [0.0]
+
+    def run(self, feeds, rows):
+        seconds = 1e-5 + 1e-7 * len(rows)
+        own[0] += seconds
+        clock[0] += seconds * (1 + 2 * (len(rows) > 64))
+
+    monkeypatch.setattr("whorl.scoring.batches.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("whorl.scoring.batches.time.process_time", lambda: own[0])
+    monkeypatch.setattr(Scorer, "run", run)
+    assert choose_batch(measured, table(LARGEST)) == 1024
+
+
+def test_runs_that_are_measured_have_rows_of_their_own(monkeypatch):
+    measured, firsts = scorer(PERCEPTRON, table(LARGEST), batch=64), list[float]()
+
+    def run(self, feeds, rows):
+        if len(rows) == 64:
+            firsts.append(float(feeds["x"][0, 0]))
+
+    monkeypatch.setattr(Scorer, "run", run)
+    choose_batch(measured, table(LARGEST))
+    assert len(set(firsts[1:])) == len(firsts[1:]) > 1
 
 
 def test_batch_that_takes_long_is_no_larger_than_pays(monkeypatch):
@@ -47,6 +76,7 @@ def test_batch_that_takes_long_is_no_larger_than_pays(monkeypatch):
         clock[0] += 1e-3 * len(rows)
 
     monkeypatch.setattr("whorl.scoring.batches.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("whorl.scoring.batches.time.process_time", lambda: clock[0])
     monkeypatch.setattr(Scorer, "run", run)
     assert choose_batch(measured, table(LARGEST)) == SMALLEST and max(sizes) <= 256
 

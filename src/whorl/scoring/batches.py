@@ -2,7 +2,8 @@
 
 Batches grow four times, within a second and a limit on memory, as long as that makes rows a tenth cheaper. Runs that
 are so short that other processes may have disturbed them do not end that. The smallest batch counts that is about as
-cheap as the cheapest.
+cheap as the cheapest. A run takes its seconds of the clock, or of the CPU where they are fewer: then it waited for
+other processes, and one on several threads most of all.
 """
 
 from __future__ import annotations
@@ -80,13 +81,14 @@ def choose_batch(scorer: Scorer, sample: Any) -> int:
     costs, size = dict[int, float](), SMALLEST
     columns = _columns(scorer, sample)
     while size <= LARGEST:
-        rows = _equal_rows(scorer, sample, size)
+        rows = _equal_rows(scorer, sample, RUNS * size)
         if rows is None or (len(rows.rows) < size and size > SMALLEST):
             break
-        seconds = _measure(scorer, columns, rows)
+        count = min(size, len(rows.rows))
+        seconds = _measure(scorer, columns, rows, count)
         if seconds is None:
             break
-        cost, cheapest = seconds / len(rows.rows), min(costs.values(), default=float("inf"))
+        cost, cheapest = seconds / count, min(costs.values(), default=float("inf"))
         costs[size] = cost
         if GROWTH * seconds > SECONDS or (cost > GAIN * cheapest and seconds > SHORT):
             break
@@ -94,16 +96,22 @@ def choose_batch(scorer: Scorer, sample: Any) -> int:
     return min((size for size, cost in costs.items() if GAIN * cost <= min(costs.values())), default=SMALLEST)
 
 
-def _measure(scorer: Scorer, columns: Any, rows: Group) -> float | None:
-    """The seconds of a run after one that compiled what it needs; None where it fails, as for want of memory."""
+def _measure(scorer: Scorer, columns: Any, rows: Group, count: int) -> float | None:
+    """The seconds of a run of so many rows after one that compiled what it needs; None where it fails.
+
+    Each run has other rows where there are some: of few rows that come again the CPU learns the branches.
+    """
     seconds = list[float]()
     try:
         feeds = scorer.feeds(columns, rows)
-        scorer.run(feeds, rows.rows)
+        starts = range(0, len(rows.rows) - count + 1, count)
+        parts = [{name: each[start : start + count] for name, each in feeds.items()} for start in starts]
+        scorer.run(parts[-1], rows.rows[:count])
         while len(seconds) < RUNS and sum(seconds) < 2 * SHORT:
-            start = time.perf_counter()
-            scorer.run(feeds, rows.rows)
-            seconds.append(time.perf_counter() - start)
+            part = parts[len(seconds) % len(parts)]
+            clock, own = time.perf_counter(), time.process_time()
+            scorer.run(part, rows.rows[:count])
+            seconds.append(min(time.perf_counter() - clock, time.process_time() - own))
     except WhorlError:
         return None
     return min(seconds)
