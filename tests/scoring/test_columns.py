@@ -154,3 +154,8 @@ def test_output_without_a_column_is_refused(type, message):
     with pytest.raises(RunError) as error:
         arrow_type(type, "y", 0)
     assert str(error.value) == f"{message}\n  fix: choose other outputs"
+
+
+def test_chunk_that_is_alone_is_not_copied():
+    chunk = pa.array([1.0, 2.0, 3.0])
+    assert read_column(pa.chunked_array([chunk]), "c").elements.ctypes.data == chunk.buffers()[1].address

@@ -38,6 +38,14 @@ def test_parts_are_one_table(suffix, tmp_path):
     assert pa.concat_tables(read).equals(ROWS)
 
 
+def test_chunks_of_a_table_are_one_batch_of_arrow(tmp_path):
+    folder = target(tmp_path, ".arrow")
+    with folder.write(PARTS[0], ROWS.schema) as writer:
+        writer.write_table(pa.concat_tables([ROWS.slice(0, 3), ROWS.slice(3)]))
+    with pa.ipc.open_file((folder.folder / folder.name(PARTS[0])).path) as file:
+        assert file.num_record_batches == 1 and file.read_all().equals(ROWS)
+
+
 def test_manifest_is_read_again(tmp_path):
     folder = target(tmp_path)
     assert folder.read_manifest() is None

@@ -70,3 +70,12 @@ def test_batch_over_the_memory_limit_is_halved():
     rows = table(4096)
     actual = scorer(PERCEPTRON, rows, batch=4096, max_memory=50_000).score(rows)
     np.testing.assert_allclose(actual["z"].to_numpy(), numbers(4096).sum(1), rtol=1e-4, atol=1e-5)
+
+
+def test_large_results_of_runs_are_chunks_and_small_ones_are_copied():
+    rows = table(2 * 8192)
+    actual = scorer(PERCEPTRON, rows, batch=8192).score(rows)
+    y, _ = InferenceSession(PERCEPTRON).run(None, {"x": numbers(2 * 8192)})
+    assert (actual["y"].num_chunks, actual["z"].num_chunks) == (2, 1)
+    np.testing.assert_allclose(tensors(actual["y"]), y, rtol=1e-6)
+    assert scorer(PERCEPTRON, rows, batch=64).score(rows)["y"].num_chunks == 1

@@ -73,8 +73,12 @@ def _is_list(type: Any) -> bool:
 
 def read_column(column: Any, name: str) -> Column:
     """The rows of an Arrow array, chunked or not, as elements and shapes. Errors: RunError for others."""
-    array = column.combine_chunks() if isinstance(column, arrow().ChunkedArray) else column
-    return _read(array, name)
+    return _read(_one_array(column) if isinstance(column, arrow().ChunkedArray) else column, name)
+
+
+def _one_array(column: Any) -> Any:
+    """The chunks of a column as one array; pyarrow would copy one that is alone."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _read(array: Any, name: str) -> Column:
@@ -225,7 +229,7 @@ def write_column(value: Any, type: Any) -> Any:
     flat = value.reshape(-1)
     column = pa.array(flat.tolist() if leaf == pa.string() else flat.astype(_stored(value.dtype), copy=False), leaf)
     count = len(value)
-    sizes = [int(np.prod(value.shape[: axis + 1], dtype=np.int64)) for axis in range(value.ndim)]
+    sizes = [math.prod(value.shape[: axis + 1]) for axis in range(value.ndim)]
     for axis in range(len(depth), 0, -1):
         kind, length = depth[axis - 1], value.shape[axis]
         if pa.types.is_fixed_size_list(kind):

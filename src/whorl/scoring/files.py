@@ -144,7 +144,9 @@ def _runs(counts: list[int], rows: int) -> Iterator[tuple[int, int, int, int | N
 
 
 def _read_parquet(storage: Storage, part: Part, columns: list[str], rows: int) -> Iterator[Any]:
-    with package("pyarrow.parquet").ParquetFile(storage.for_arrow(), metadata=_metadata(storage)) as file:
+    # What is far away is fetched at once; on a disk that keeps the part in memory and takes a quarter longer.
+    options = {"metadata": _metadata(storage), "pre_buffer": not storage.is_local}
+    with package("pyarrow.parquet").ParquetFile(storage.for_arrow(), **options) as file:
         groups = list(range(part.begin, part.end))
         for batch in file.iter_batches(rows, row_groups=groups, columns=columns):
             yield arrow().Table.from_batches([batch]).select(columns)

@@ -42,7 +42,7 @@ class BlockTask:
         self.scorer = scorer
 
     def __call__(self, table: Any) -> Any:
-        return self.scorer.score(table, "a block")
+        return self.scorer.score(table, "a block").combine_chunks()
 
 
 def kind_of(data: Any) -> str:

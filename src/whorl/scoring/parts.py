@@ -82,11 +82,20 @@ class Target(Struct, frozen=True):
     def write(self, part: Part, schema: Any) -> Iterator[_Writer]:
         """A writer of the tables of a part. Errors: SaveError."""
         with (self.folder / self.name(part)).write() as file, _writer(self.ending, file, schema) as writer:
-            yield writer
+            yield _Whole(writer) if self.ending == ".arrow" else writer
 
 
 class _Writer(Protocol):
     def write_table(self, table: Any) -> None: ...
+
+
+class _Whole(Struct, frozen=True):
+    """A writer of Arrow, whose batches are tables and not their chunks, which may be small."""
+
+    writer: _Writer
+
+    def write_table(self, table: Any) -> None:
+        self.writer.write_table(table.combine_chunks())
 
 
 def _writer(ending: str, file: Any, schema: Any) -> Any:

@@ -49,7 +49,7 @@ class Output:
         """Keep nothing, for this error."""
 
     def _take(self, table: Any) -> None:
-        self._tables.append(table)
+        self._tables.append(table.combine_chunks())
 
 
 class WrittenOutput(Output):

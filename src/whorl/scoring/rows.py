@@ -18,6 +18,8 @@ from whorl.scoring.packages import arrow
 OnError = Literal["raise", "null"]
 ERROR = "error"
 """The column that says why a row has no results."""
+CHUNK = 1 << 16
+"""Bytes of a run's results above which to copy them next to the others takes longer than another chunk does."""
 
 
 class Group(Struct, frozen=True):
@@ -56,7 +58,10 @@ class Scorer(Struct, frozen=True):
         return pa.schema([*(schema.field(name) for name in self.keep), *self.results, *errors])
 
     def score(self, table: Any, source: str = "the table", first: int = 0) -> Any:
-        """The results of a table's rows, in their order. Errors: RunError names a row, counted from `first` on."""
+        """The results of a table's rows, in their order, of which runs may be chunks.
+
+        Errors: RunError names a row, counted from `first` on.
+        """
         pieces, faults, groups = list[Piece](), dict[int, str](), list[Group]()
         columns = {name: read_column(table.column(name), name) for name in self.layout.feeding.columns}
         for column in columns.values():
@@ -173,9 +178,8 @@ class Scorer(Struct, frozen=True):
             indices = pa.array(positions, mask=positions < 0)
             arrays = [array.take(indices) for array in arrays]
         if self.on_error == "null":
-            arrays.append(
-                pa.array([faults.get(row) for row in range(count)] if faults else [None] * count, pa.string())
-            )
+            texts = pa.array([faults.get(row) for row in range(count)], pa.string()) if faults else None
+            arrays.append(pa.nulls(count, pa.string()) if texts is None else texts)
         schema = self.output_schema(table.schema)
         return pa.Table.from_arrays([*(table.column(name) for name in self.keep), *arrays], schema=schema)
 
@@ -194,11 +198,15 @@ def _split(shape: np.ndarray, bound: tuple[Bound, ...]) -> tuple[tuple[int, ...]
 
 
 def _join_rows(values: list[Any], type: Any) -> Any:
-    """One Arrow array of values, which have the rows on their first axis and may else differ in shape."""
+    """A column of values, which have rows on their first axis and may else differ in shape; large ones are chunks."""
     pa = arrow()
     if not values:
         return pa.array([], type)
     kinds = {(value.dtype, value.shape[1:]) if isinstance(value, np.ndarray) else None for value in values}
-    if len(kinds) == 1 and None not in kinds:
-        return write_column(values[0] if len(values) == 1 else np.concatenate(values), type)
-    return pa.concat_arrays([write_column(value, type) for value in values])
+    if len(kinds) > 1 or None in kinds:
+        return pa.concat_arrays([write_column(value, type) for value in values])
+    if len(values) == 1:
+        return write_column(values[0], type)
+    if sum(value.nbytes for value in values) < CHUNK * len(values):
+        return write_column(np.concatenate(values), type)
+    return pa.chunked_array([write_column(value, type) for value in values])
