@@ -19,7 +19,8 @@ class Plan:
     """A region ready to run: slots for its values (slot 0 is the omitted value), constants in theirs, steps.
 
     An accelerator may run parts of it in another way. `template` has constants as read-only views, which no output may
-    be itself. Invariant: a slot is released after the last step that reads it, so that memory is bounded by what is live.
+    be itself. Invariant: a slot is released after the last step that reads it, so that memory is bounded by what is
+    live.
     """
 
     def __init__(self, region: Region, accelerator: Accelerator | None = None) -> None:
