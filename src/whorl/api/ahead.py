@@ -32,6 +32,8 @@ from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import lower_graph
 from whorl.lowering.native_types import native_type
+from whorl.ops.random.distributions import Random
+from whorl.passes.open_streams import open_streams
 from whorl.runtime.compiled.binding import count_names, counted
 from whorl.runtime.compiled.candidates import trip_counts
 from whorl.runtime.feeds import check_value
@@ -129,10 +131,18 @@ def _assemble(
     model: Source, name: str, dims: Mapping[str, int], inputs: Mapping[str, Any], machine: Target
 ) -> tuple[Library, int, bytes | bytearray, list[str]]:
     """The library of a model, how deep its loops are nested, its object code and what that needs."""
-    library = library_of(load_module(model), name, dims, inputs)
+    library = library_of(_with_streams(load_module(model)), name, dims, inputs)
     llvm, depth = library_module(library, machine, "-windows" in machine.triple)
     code, needs = linkable_code(str(llvm), machine)
     return library, depth, fill_constants(code, library), needs
+
+
+def _with_streams(module: Module) -> Module:
+    """The module with random ops that draw from streams, each from its seed on in every run."""
+    drawing = [node for node in module.nodes() if isinstance(node.op, Random)]
+    if not drawing or any(node.op.seed is None for node in drawing if isinstance(node.op, Random)):
+        return module
+    return replace(module, main=open_streams(module))
 
 
 def _name_of(path: Path) -> str:

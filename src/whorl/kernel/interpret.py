@@ -367,6 +367,10 @@ def _right(x: int, y: int, dtype: np.dtype) -> int:
     return x >> y if 0 <= y < width else -1 if x < 0 else 0
 
 
+def _logarithm(x: float) -> float:
+    return math.log(x) if x > 0 else float(np.log(x))
+
+
 def _sigmoid(x: float) -> float:
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x)) if x < 0 else x
 
@@ -402,7 +406,12 @@ _ON_INTEGERS: dict[str, Callable[[int, int, np.dtype], int]] = {
     "shl": lambda x, y, dtype: x << y if 0 <= y < 8 * dtype.itemsize else 0,
     "shr": _right,
 }
-_EXACTLY: dict[str, Callable[[float], float]] = {"erf": math.erf, "erfc": math.erfc, "sigmoid": _sigmoid}
+_EXACTLY: dict[str, Callable[[float], float]] = {
+    "c_log": _logarithm,
+    "erf": math.erf,
+    "erfc": math.erfc,
+    "sigmoid": _sigmoid,
+}
 _ON_FLOATS: dict[str, Callable[..., Any]] = {
     "add": np.add,
     "sum": np.add,

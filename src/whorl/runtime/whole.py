@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,9 +12,10 @@ from whorl.errors import FeedError, RunError
 from whorl.ir.constants import as_value
 from whorl.ir.dtypes import STRING
 from whorl.ir.forking import import_whole
-from whorl.ir.graph import Module
+from whorl.ir.graph import Module, Region
 from whorl.ir.suggestions import choose
 from whorl.ir.types import OptionalType, SequenceType, TensorType
+from whorl.ops.random.distributions import Random
 from whorl.phases import Phase, phase
 from whorl.runtime.backends import Mode
 from whorl.runtime.feeds import check_value, is_feeds
@@ -34,6 +36,14 @@ def load_compiler(mode: Mode) -> Compiler | None:
     return compiler(mode)
 
 
+def _opened(module: Module) -> Region:
+    """The main region, in which random ops draw from streams that are values, as machine code can."""
+    if not any(isinstance(node.op, Random) for node in module.nodes()):
+        return module.main
+    open_streams: Callable[[Module], Region] = import_whole("whorl.passes.open_streams").open_streams
+    return open_streams(module)
+
+
 class Whole:
     """A module, planned for a mode."""
 
@@ -41,7 +51,7 @@ class Whole:
         self.module = module
         self.compiler = load_compiler(mode)
         with phase(Phase.PLAN):
-            self.plan = Plan(module.main, self.compiler)
+            self.plan = Plan(module.main if self.compiler is None else _opened(module), self.compiler)
         self.inputs = {value.name: value for value in module.main.arguments}
         self.states = States(module, load_compiler(replace(mode, subgraphs=False)))
 

@@ -37,7 +37,7 @@ _PRECISIONS = {FLOAT32: exponentials.SINGLE, FLOAT64: exponentials.DOUBLE}
 _IN_C = frozenset(
     (
         *("acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "cos", "cosh"),
-        *("erf", "erfc", "fmod", "pow", "sin", "sinh", "tan"),
+        *("c_log", "erf", "erfc", "fmod", "pow", "sin", "sinh", "tan"),
     )
 )
 _OF_TWO = frozenset(("atan2", "fmod", "pow"))
@@ -61,7 +61,7 @@ def require_function(op: str, dtype: np.dtype, module: Module) -> str:
         return define_formula(name, arguments, module, _OF_SINGLE[op])
     if op not in _IN_C:
         raise TypeError(f"there is no function {op!r}")
-    name = f"@{op}f" if dtype == FLOAT32 else f"@{op}"
+    name = f"@{op.removeprefix('c_')}" + ("f" if dtype == FLOAT32 else "")
     return module.declare(name, precision.kind, arguments, "nounwind memory(none)")
 
 

@@ -37,7 +37,7 @@ class Random(Op, frozen=True):
 
         NumPy has promised never to change the stream of this one, so that a seed means the same everywhere.
         """
-        return np.random.RandomState(SEEDS.following() if self.seed is None else _whole_seed(self.seed))
+        return np.random.RandomState(SEEDS.following() if self.seed is None else whole_seed(self.seed))
 
     def run(self, *inputs: Any) -> Any:
         return self.draw(self.generator(), *inputs)
@@ -47,7 +47,7 @@ class Random(Op, frozen=True):
         raise TypeError(f"{self.name} does not draw")
 
 
-def _whole_seed(seed: float) -> int:
+def whole_seed(seed: float) -> int:
     """The seed as an integer of 32 bits: itself where it is one, else the bits of the float32."""
     if float(seed).is_integer():
         return int(seed) % (1 << 32)
@@ -79,7 +79,7 @@ class RandomNormal(Random, frozen=True):
         return _drawn(self.dtype, self.shape)
 
     def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
-        return np.asarray(generator.normal(self.mean, self.scale, self.shape)).astype(self.dtype)
+        return convert(np.asarray(generator.normal(self.mean, self.scale, self.shape)), self.dtype)
 
 
 class RandomUniform(Random, frozen=True):
@@ -94,7 +94,7 @@ class RandomUniform(Random, frozen=True):
         return _drawn(self.dtype, self.shape)
 
     def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
-        return np.asarray(generator.uniform(self.low, self.high, self.shape)).astype(self.dtype)
+        return convert(np.asarray(generator.uniform(self.low, self.high, self.shape)), self.dtype)
 
 
 class RandomNormalLike(Random, frozen=True):
@@ -112,7 +112,7 @@ class RandomNormalLike(Random, frozen=True):
 
     def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (like,) = inputs
-        return np.asarray(generator.normal(self.mean, self.scale, like.shape)).astype(self.dtype or like.dtype)
+        return convert(np.asarray(generator.normal(self.mean, self.scale, like.shape)), self.dtype or like.dtype)
 
 
 class RandomUniformLike(Random, frozen=True):
@@ -130,7 +130,7 @@ class RandomUniformLike(Random, frozen=True):
 
     def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (like,) = inputs
-        return np.asarray(generator.uniform(self.low, self.high, like.shape)).astype(self.dtype or like.dtype)
+        return convert(np.asarray(generator.uniform(self.low, self.high, like.shape)), self.dtype or like.dtype)
 
 
 class Bernoulli(Random, frozen=True):
@@ -171,18 +171,24 @@ class Multinomial(Random, frozen=True):
 
     def draw(self, generator: np.random.RandomState, *inputs: Any) -> np.ndarray:
         (x,) = inputs
-        if x.ndim != 2:
-            raise RunError(f"the input has shape {list(x.shape)}, expected rank 2")
-        rows = [self._row(generator, row, k) for k, row in enumerate(widen(x).astype(np.float64))]
-        return np.array(rows, self.dtype).reshape(len(rows), self.sample_size)
+        return draw_classes(generator, x, self.sample_size).astype(self.dtype)
 
-    def _row(self, generator: np.random.RandomState, row: np.ndarray, number: int) -> np.ndarray:
-        weights = np.exp(row - row.max(initial=-np.inf))
-        total = weights.sum()
-        if not total > 0:
-            raise RunError(f"row {number} has no class with a probability above 0")
-        levels = np.cumsum(weights)
-        return np.searchsorted(levels, generator.uniform(size=self.sample_size) * levels[-1], side="right")
+
+def draw_classes(generator: np.random.RandomState, x: np.ndarray, count: int) -> np.ndarray:
+    """So many class numbers a row. Errors: RunError."""
+    if x.ndim != 2:
+        raise RunError(f"the input has shape {list(x.shape)}, expected rank 2")
+    rows = [_draw_row(generator, row, number, count) for number, row in enumerate(widen(x).astype(np.float64))]
+    return np.array(rows, np.int64).reshape(len(rows), count)
+
+
+def _draw_row(generator: np.random.RandomState, row: np.ndarray, number: int, count: int) -> np.ndarray:
+    weights = np.exp(row - row.max(initial=-np.inf))
+    total = weights.sum()
+    if not total > 0:
+        raise RunError(f"row {number} has no class with a probability above 0")
+    levels = np.cumsum(weights)
+    return np.searchsorted(levels, generator.uniform(size=count) * levels[-1], side="right")
 
 
 class Dropout(Random, frozen=True):
@@ -190,6 +196,8 @@ class Dropout(Random, frozen=True):
 
     The ratio is 0.5 where it is omitted, training mode False. Source: ONNX Dropout-22.
     """
+
+    any_length = True
 
     seed: int | None = None
 
@@ -202,10 +210,10 @@ class Dropout(Random, frozen=True):
         return tensor(x), tensor(x).with_dtype(BOOL)
 
     def run(self, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
-        return super().run(*inputs) if _chance(*inputs) else _undropped(inputs[0])
+        return super().run(*inputs) if chance_of(*inputs) else _undropped(inputs[0])
 
     def draw(self, generator: np.random.RandomState, *inputs: Any) -> tuple[np.ndarray, np.ndarray]:
-        x, chance = inputs[0], _chance(*inputs)
+        x, chance = inputs[0], chance_of(*inputs)
         if not chance:
             return _undropped(x)
         mask = np.asarray(generator.uniform(size=x.shape) >= chance)
@@ -218,7 +226,7 @@ class Dropout(Random, frozen=True):
         return [x, broadcast_scalar(k, k.const(True, BOOL), x.shape)]
 
 
-def _chance(x: np.ndarray, ratio: np.ndarray | None = None, training: np.ndarray | None = None) -> float:
+def chance_of(x: np.ndarray, ratio: np.ndarray | None = None, training: np.ndarray | None = None) -> float:
     """The probability with which Dropout drops an element: 0 where it does not train."""
     if training is None or not one_element(training, "training_mode"):
         return 0.0
