@@ -109,6 +109,26 @@ def test_regions_without_a_native_form_stay_with_the_reason(tmp_path):
     assert session.run(["d"], {"x": np.ones(3, np.float32), "b": np.array(True)})[0] == 3
 
 
+@pytest.mark.parametrize("folder", ["named", "current"])
+def test_model_that_is_embedded_again_runs_beside_the_old_one(tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    text = """main (float[4] x, int64 n) => (float[4] y) {
+        y = Loop (n, "", x) <body = step (int64 i, bool go, float[4] h) => (bool on, float[4] a) {
+            on = Identity(go)
+            a = OP(h, x)
+        }>
+    }"""
+    path = tmp_path / "again.onnx" if folder == "named" else Path("again.onnx")
+    sessions, feeds = [], {"x": np.full(4, 3, np.float32), "n": np.array(2)}
+    for op, expected in (("Add", 9), ("Sub", -3), ("Mul", 27)):
+        made = whorl.embed(model(text.replace("OP", op)), path)
+        options = onnxruntime.SessionOptions()
+        options.register_custom_ops_library(made.library)
+        sessions.append((onnxruntime.InferenceSession(made.model, options), expected))
+        assert Path(made.library).resolve().parent == tmp_path.resolve()
+        assert [session.run(None, feeds)[0][0] for session, _ in sessions] == [value for _, value in sessions]
+
+
 def test_model_with_foreign_ops_around_loops_is_embedded(tmp_path):
     proto = model("""main (float[3, 4] x, int64 n) => (int32[2, t] y) {
         z = Gelu(x)

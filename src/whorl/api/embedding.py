@@ -25,6 +25,7 @@ from whorl.codegen.custom_ops.operator import operator_modules
 from whorl.codegen.custom_ops.registration import registration_module
 from whorl.codegen.library.lengths import has_conditions
 from whorl.codegen.library.linker import link, linker
+from whorl.codegen.library.opening import path_to_open
 from whorl.codegen.library.ports import Library
 from whorl.codegen.library.text import fill_constants
 from whorl.codegen.target import Target, host, is_available, linkable_code, target_of
@@ -58,7 +59,7 @@ class EmbeddedRegion(Struct, frozen=True):
 class Embedded(Struct, frozen=True):
     """What `embed` wrote: the model, the library beside it (empty where no region is in one), and all regions.
 
-    For another machine the library is a folder of object files.
+    The library is a path as this process is to open it, for another machine a folder of object files.
     """
 
     model: str
@@ -111,15 +112,17 @@ def embed(
     if inputs is not None:
         regions = embedding.keep_faster(regions, inputs, everything)
     library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so') if target is None else ''}")
+    written = str(library) if embedding.objects else ""
     if embedding.objects and target is None:
         embedding.write_library(library)
+        written = path_to_open(library)
     elif embedding.objects:
         embedding.write_objects(library)
     nodes = [(cut.positions, node) for cut, node in embedding.made]
     replace_nodes(parts.proto, nodes, DOMAIN, DOMAIN_VERSION)
     bring_files(parts.proto, parts.folder, path.parent)
     path.write_bytes(parts.proto.SerializeToString())
-    return Embedded(str(path), str(library) if embedding.objects else "", regions)
+    return Embedded(str(path), written, regions)
 
 
 class _Embedding:
