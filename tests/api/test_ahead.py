@@ -444,6 +444,21 @@ def test_library_for_another_machine_is_refused(tmp_path):
         whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2}, target="abacus")
 
 
+def test_files_that_cannot_be_written_are_named_and_leave_no_library(tmp_path):
+    library, header = tmp_path / "nest.so", tmp_path / "none" / "nest.h"
+    with pytest.raises(whorl.SaveError) as caught:
+        whorl.compile(model(NEST), library, header, dims={"b": 2})
+    assert str(caught.value) == f"cannot write {str(header)!r}: No such file or directory"
+    with pytest.raises(whorl.SaveError) as caught:
+        whorl.compile(model(NEST), tmp_path / "none" / "nest.so", dims={"b": 2})
+    assert str(caught.value) == f"cannot write {str(tmp_path / 'none' / 'nest.so')!r}: No such file or directory"
+    library.mkdir()
+    with pytest.raises(whorl.SaveError) as caught:
+        whorl.compile(model(NEST), library, tmp_path / "nest.h", dims={"b": 2})
+    assert str(caught.value) == f"cannot write {str(library)!r}: Is a directory"
+    assert [path.name for path in tmp_path.iterdir()] == ["nest.so"]
+
+
 @pytest.mark.skipif(not shutil.which("nm"), reason="there is no nm to list symbols")
 def test_object_needs_nothing_but_what_is_reported(tmp_path):
     made = whorl.compile(model(NEST), tmp_path / "nest.o", dims={"b": 2})

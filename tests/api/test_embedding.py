@@ -260,6 +260,17 @@ def test_other_ending_is_refused(tmp_path):
     assert str(caught.value) == "'m.xml' is no name of an ONNX model\n  fix: end it in .onnx"
 
 
+def test_what_is_no_onnx_model_is_refused_and_nothing_is_written(tmp_path):
+    (tmp_path / "empty.onnx").touch()
+    with pytest.raises(whorl.LoadError, match="the model has no graph"):
+        whorl.embed(tmp_path / "empty.onnx", tmp_path / "out.onnx")
+    whorl.save(two(), tmp_path / "model.xml")
+    with pytest.raises(whorl.LoadError) as caught:
+        whorl.embed(tmp_path / "model.xml", tmp_path / "out.onnx")
+    assert str(caught.value) == "the model is OpenVINO IR, not ONNX\n  fix: whorl convert MODEL model.onnx"
+    assert not (tmp_path / "out.onnx").exists()
+
+
 def test_objects_for_a_target_are_linked_by_its_compiler(tmp_path):
     machine = platform.machine()
     made = whorl.embed(two(), tmp_path / "out.onnx", target=f"{machine}-linux-gnu")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import tempfile
 from collections.abc import Mapping, Sequence
@@ -20,6 +19,7 @@ from whorl.codegen.library.ports import MOST_AXES, OPEN, Library, Port
 from whorl.codegen.library.text import fill_constants, library_module
 from whorl.codegen.target import Target, host, is_available, linkable_code, target_of
 from whorl.errors import CompileError, TypeRuleError
+from whorl.formats.writing import save_whole
 from whorl.ir import dims
 from whorl.ir.constants import Constant
 from whorl.ir.dims import Dim
@@ -103,7 +103,7 @@ def compile(
     `dims` fixes lengths of named dims, which each run gives otherwise; `inputs` makes inputs constants of the program,
     as inputs with a default are anyway. `name` begins the functions' names (else the file's). `target` is another
     machine's triple, for which only object files are written; `cpu` LLVM's name of a CPU. `timeout`: seconds allowed.
-    Errors: LoadError, CompileError, TimeLimitError.
+    Errors: LoadError, CompileError, SaveError, TimeLimitError.
     """
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
@@ -118,12 +118,10 @@ def compile(
     library, depth, code, needs = call_within(
         timeout, "compiling", _assemble, model, prefix, dims or {}, inputs or {}, machine
     )
-    if is_object:
-        path.write_bytes(code)
-    else:
-        _link(code, path)
+    files = {path: code if is_object else linked([code], path.name)}
     if header is not None:
-        Path(header).write_text(header_text(library, depth), encoding="utf-8")
+        files[Path(header)] = header_text(library, depth).encode()
+    save_whole(files)
     return Compiled(library.name, library.inputs, library.outputs, len(code), library.workspace_bytes, needs)
 
 
@@ -150,13 +148,15 @@ def _name_of(path: Path) -> str:
     return name if _NAME.fullmatch(name) else f"_{name}"
 
 
-def _link(code: bytes | bytearray, path: Path) -> None:
-    """Link beside the target and move it there: processes that have an older library open keep it whole."""
-    with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-        file, made = Path(folder) / "model.o", Path(folder) / path.name
-        file.write_bytes(code)
-        link([file], made)
-        os.replace(made, path)
+def linked(codes: Sequence[bytes | bytearray], name: str) -> bytes:
+    """The shared library of some object code, by the name that programs look for."""
+    with tempfile.TemporaryDirectory() as folder:
+        files = [Path(folder) / f"{number}.o" for number in range(len(codes))]
+        for file, code in zip(files, codes, strict=True):
+            file.write_bytes(code)
+        made = Path(folder) / name
+        link(files, made)
+        return made.read_bytes()
 
 
 # ---- the program ---------------------------------------------------------------------------------------------

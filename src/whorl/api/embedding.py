@@ -15,7 +15,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whorl.api.ahead import library_of
+from whorl.api.ahead import library_of, linked
 from whorl.api.measuring import Measured, measure_regions
 from whorl.api.models import load_module
 from whorl.api.preparing import prepare
@@ -24,7 +24,7 @@ from whorl.codegen.custom_ops.interface import DOMAIN, DOMAIN_VERSION
 from whorl.codegen.custom_ops.operator import operator_modules
 from whorl.codegen.custom_ops.registration import registration_module
 from whorl.codegen.library.lengths import has_conditions
-from whorl.codegen.library.linker import link, linker
+from whorl.codegen.library.linker import linker
 from whorl.codegen.library.opening import path_to_open
 from whorl.codegen.library.ports import Library
 from whorl.codegen.library.text import fill_constants
@@ -34,6 +34,7 @@ from whorl.formats.onnx.beside import bring_files
 from whorl.formats.onnx.cutting import Cut, node_of, replace_nodes
 from whorl.formats.onnx.protos import ModelProto, NodeProto
 from whorl.formats.sources import File
+from whorl.formats.writing import make_folder, save_whole
 from whorl.ir.graph import Module
 from whorl.lowering.spreading import spread_graph
 
@@ -86,7 +87,8 @@ def embed(
     onnxruntime's session options takes it, from version 1.17 on. `only` and `keep` name nodes that alone go, or stay.
     `weights`: where constants over a kilobyte lie that one region alone reads. With `inputs` of the model each region
     is measured in onnxruntime, and is embedded if that is faster, or anyway with `everything`. `target` and `cpu`
-    are another machine, as in `compile`: object files to link are written then. Errors: LoadError, CompileError.
+    are another machine, as in `compile`: object files to link are written then.
+    Errors: LoadError, CompileError, SaveError.
     """
     path = Path(output)
     if path.suffix != ".onnx":
@@ -100,7 +102,6 @@ def embed(
         raise CompileError(
             "what another machine takes cannot be measured here", fix="leave out the inputs, or the target"
         )
-    path.parent.mkdir(parents=True, exist_ok=True)
     parts = Regions(model, weights)
     chosen = parts.choose(only, keep)
     embedding = _Embedding(parts, machine)
@@ -111,17 +112,18 @@ def embed(
     ]
     if inputs is not None:
         regions = embedding.keep_faster(regions, inputs, everything)
+    make_folder(path.parent)
     library = path.with_suffix(f".whorl{_SUFFIXES.get(sys.platform, '.so') if target is None else ''}")
-    written = str(library) if embedding.objects else ""
+    files: dict[Path, bytes] = {}
     if embedding.objects and target is None:
-        embedding.write_library(library)
-        written = path_to_open(library)
+        files[library] = embedding.library(library.name)
     elif embedding.objects:
         embedding.write_objects(library)
     nodes = [(cut.positions, node) for cut, node in embedding.made]
     replace_nodes(parts.proto, nodes, DOMAIN, DOMAIN_VERSION)
     bring_files(parts.proto, parts.folder, path.parent)
-    path.write_bytes(parts.proto.SerializeToString())
+    save_whole({**files, path: parts.proto.SerializeToString()})
+    written = path_to_open(library) if files else str(library) if embedding.objects else ""
     return Embedded(str(path), written, regions)
 
 
@@ -169,7 +171,7 @@ class _Embedding:
             return list(regions)
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             library = Path(folder) / f"measured{_SUFFIXES.get(sys.platform, '.so')}"
-            self.write_library(library)
+            library.write_bytes(self.library(library.name))
             times = measure_regions(self.parts, self.made, (DOMAIN, DOMAIN_VERSION), library, inputs)
         results, made = list[EmbeddedRegion](), list[tuple[Cut, NodeProto]]()
         rest = iter(zip(self.made, times, strict=True))
@@ -187,25 +189,26 @@ class _Embedding:
         self.objects = {name: code for name, code in self.objects.items() if name in names}
         return results
 
-    def write_library(self, path: Path) -> None:
-        """Link the ops and their registration beside the target and move it there, as whole files."""
-        with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-            link(self.write_objects(Path(folder)), made := Path(folder) / path.name)
-            os.replace(made, path)
+    def library(self, name: str) -> bytes:
+        """The ops and their registration as a shared library of that name."""
+        return linked(list(self._codes().values()), name)
 
-    def write_objects(self, folder: Path) -> list[Path]:
+    def write_objects(self, folder: Path) -> None:
         """Write the ops and their registration as object files, in the place of those that were there."""
-        folder.mkdir(exist_ok=True)
+        make_folder(folder)
         for old in folder.glob("*.o"):
             old.unlink()
+        save_whole({folder / f"{name}.o": code for name, code in self._codes().items()})
+
+    def _codes(self) -> dict[str, bytes | bytearray]:
+        """The object code of the ops and their registration, by names of files."""
         module = registration_module(list(self.objects), self.machine, "windows" in self.machine.triple)
         codes = {"registration": [linkable_code(str(module), self.machine)[0]], **self.objects}
-        files: list[Path] = []
-        for name, each in codes.items():
-            for number, code in enumerate(each):
-                files.append(folder / f"{name}{f'_{number}' if number else ''}.o")
-                files[-1].write_bytes(code)
-        return files
+        return {
+            f"{name}{f'_{number}' if number else ''}": code
+            for name, each in codes.items()
+            for number, code in enumerate(each)
+        }
 
 
 def _programs(module: Module, name: str) -> list[Library]:

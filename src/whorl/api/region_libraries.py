@@ -18,6 +18,7 @@ from whorl.codegen.library.linker import linker
 from whorl.codegen.target import host, is_available, target_of
 from whorl.errors import CompileError, LoadError, UnsupportedError
 from whorl.formats.sources import File
+from whorl.formats.writing import make_folder
 
 _SUFFIXES = {"darwin": ".dylib", "win32": ".dll"}
 
@@ -39,7 +40,7 @@ def compile_regions(
 
     Their inputs are the values that the node and its regions read, but for constants that no other node reads, which
     the library has; outputs are those of the node. `target` and `cpu` are another machine, as in `compile`: object
-    files are written then. Errors: LoadError, CompileError.
+    files are written then. Errors: LoadError, CompileError, SaveError.
     """
     if not is_available():
         raise CompileError("llvmlite is not installed", fix="pip install llvmlite")
@@ -48,8 +49,8 @@ def compile_regions(
     if target is None:
         linker()
     path = Path(folder)
-    path.mkdir(parents=True, exist_ok=True)
     regions = Regions(model)
+    make_folder(path)
     suffix = _SUFFIXES.get(sys.platform, ".so") if target is None else ".o"
     results: list[CompiledRegion] = []
     for number, cut in enumerate(regions.cuts):

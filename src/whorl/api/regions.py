@@ -14,10 +14,11 @@ from msgspec import Struct
 from whorl.api.models import load_module
 from whorl.errors import CompileError, LoadError, UnsupportedError
 from whorl.formats.onnx.cutting import Cut, constant_tensors, count_readers, cut_control, model_of_nodes, value_types
-from whorl.formats.onnx.files import read_proto
+from whorl.formats.onnx.files import read_proto, require_graph
 from whorl.formats.onnx.gathering import gather_neighbours
 from whorl.formats.onnx.protos import ModelProto
 from whorl.formats.options import LoadOptions
+from whorl.formats.registry import ONNX, format_of
 from whorl.formats.sources import File
 from whorl.ir.constants import Constant, as_array
 from whorl.ir.dtypes import BY_NAME, name_of
@@ -47,8 +48,11 @@ class Regions:
     def __init__(self, model: File, weights: Weights = "library") -> None:
         if weights not in get_args(Weights):
             raise CompileError(f"weights is {weights!r}", fix="use 'library' or 'model'")
+        if (format := format_of(model)) is not ONNX:
+            raise LoadError(f"the model is {format.name}, not ONNX", fix="whorl convert MODEL model.onnx")
         self.proto = ModelProto()
         self.proto.CopyFrom(read_proto(model))
+        require_graph(self.proto)
         self.folder = Path(model).parent if isinstance(model, str | os.PathLike) else None
         self.cuts = cut_control(self.proto)
         self.weights = weights

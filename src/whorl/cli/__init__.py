@@ -52,7 +52,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         return INTERRUPTED
     except WhorlError as error:
         return _report(error, arguments.json)
-    except (OSError, MemoryError) as error:
+    except OSError as error:
+        where = f"cannot open {os.fsdecode(error.filename)!r}: " if isinstance(error.filename, str | bytes) else ""
+        return _report(WhorlError(f"{where}{error.strerror or error}"), arguments.json)
+    except MemoryError as error:
         return _report(WhorlError(str(error) or type(error).__name__), arguments.json)
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct
 from msgspec.structs import astuple
 
 from whorl.codegen import cache, elf
+from whorl.codegen.cpus import require_cpu
 from whorl.codegen.processor import fingerprint
 from whorl.codegen.resident import release_clean_pages, release_freed_memory
 from whorl.debug import debug, dump_module
@@ -143,7 +144,7 @@ def _as_target(known: _Description) -> Target:
 
 
 def target_of(triple: str, cpu: str | None = None) -> Target:
-    """Another machine, by its triple such as aarch64-linux-gnu; CompileError where LLVM has none of that name."""
+    """Another machine, by its triple such as aarch64-linux-gnu; CompileError where LLVM has no such target or CPU."""
     llvm = _llvm()
     llvm.initialize_all_targets()
     llvm.initialize_all_asmprinters()
@@ -154,6 +155,8 @@ def target_of(triple: str, cpu: str | None = None) -> Target:
         raise CompileError(
             f"there is no target {triple!r}: {error}", fix="name one such as aarch64-linux-gnu"
         ) from None
+    if cpu is not None:
+        require_cpu(full, cpu)
     chosen = cpu or next((name for start, name in _BASELINES.items() if full.startswith(start)), "")
     wide = _WIDTHS.get(chosen, 16)
     half = wide > 16 or full.startswith(("aarch64", "arm64"))

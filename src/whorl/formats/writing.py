@@ -6,6 +6,7 @@ import os
 import shutil
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
@@ -52,6 +53,27 @@ def write_whole(files: Mapping[Path, Write]) -> None:
                 # A folder makes Python call what follows links; an absolute path goes by without it.
                 os.link(_DESCRIPTORS / str(file.fileno()), temporary[path], src_dir_fd=file.fileno())
             temporary[path].replace(path)
+
+
+def save_whole(files: Mapping[Path, bytes | bytearray]) -> None:
+    """Write the contents of files as `write_whole` does. Errors: SaveError names the file."""
+    try:
+        write_whole({path: partial(_write_bytes, contents) for path, contents in files.items()})
+    except OSError as error:
+        paths = [path for path in files if path.parent == Path(os.fsdecode(error.filename or "")).parent]
+        raise SaveError(f"cannot write {str([*paths, *files][0])!r}: {error.strerror or error}") from None
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those around it, where they are not there. Errors: SaveError."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise SaveError(f"cannot make the folder {str(path)!r}: {error.strerror or error}") from None
+
+
+def _write_bytes(contents: bytes | bytearray, file: BinaryIO) -> None:
+    file.write(contents)
 
 
 def _unnamed(path: Path) -> BinaryIO:

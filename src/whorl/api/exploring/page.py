@@ -9,7 +9,7 @@ import os
 from functools import cache
 from pathlib import Path
 
-from whorl.errors import SaveError
+from whorl.formats.writing import save_whole
 
 WEB = Path(__file__).parent / "web"
 FRAME = 'width="100%" height="640" style="border: 1px solid #8886; border-radius: 6px"'
@@ -49,10 +49,7 @@ class Page:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the page to a file. Errors: SaveError."""
-        try:
-            Path(path).write_text(self.html, encoding="utf-8", newline="\n")
-        except OSError as error:
-            raise SaveError(f"cannot write {str(path)!r}: {error.strerror or error}") from None
+        save_whole({Path(path): self.html.encode()})
 
     def __repr__(self) -> str:
         return f"<whorl.Page {self.title!r}>"

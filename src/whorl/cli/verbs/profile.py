@@ -19,7 +19,7 @@ from whorl.api.tracing.recording import copy_module
 from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, limits_of, module_of
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
-from whorl.errors import SaveError
+from whorl.formats.writing import save_whole
 from whorl.ir.graph import Module
 from whorl.runtime.session import Session
 from whorl.runtime.trace import Trace
@@ -69,8 +69,5 @@ def _traced(module: Module, inputs: dict[str, object], arguments: argparse.Names
 
 
 def _write(path: str, text: str) -> str:
-    try:
-        Path(path).write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise SaveError(f"cannot write {path!r}: {error.strerror or error}") from None
+    save_whole({Path(path): text.encode()})
     return path

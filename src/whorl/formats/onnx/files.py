@@ -115,9 +115,14 @@ def _nesting(text: str) -> int:
     return deepest
 
 
-def _read(proto: ModelProto, options: LoadOptions, folder: Path | None, folding: Context | None) -> Module:
+def require_graph(proto: ModelProto) -> None:
+    """LoadError for what protobuf reads of an empty file."""
     if not proto.HasField("graph"):
         raise LoadError("the model has no graph", fix="the file is empty, truncated or of another format")
+
+
+def _read(proto: ModelProto, options: LoadOptions, folder: Path | None, folding: Context | None) -> Module:
+    require_graph(proto)
     if proto.ir_version > MAX_IR_VERSION:
         raise LoadError(f"the model has IR version {proto.ir_version}; versions up to {MAX_IR_VERSION} are known")
     try:
