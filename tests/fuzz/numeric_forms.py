@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fuzz.forms import EITHER_ZERO, EXACT, SUM, Form, Slack, form, ints, lengths, number, o, x
+from fuzz.forms import EITHER_ZERO, EXACT, FUNCTION, SUM, Form, Slack, form, ints, lengths, number, o, onnx_type, x
 
 BYTES = ("int8", "uint8")
 SMALL, LARGE = Slack(16, 64), Slack(64, 2048)
@@ -17,6 +17,8 @@ def forms() -> Iterator[Form]:
     yield from convolutions()
     yield from pools()
     yield from normalizations()
+    yield from losses()
+    yield from windows()
     yield from recurrences()
     yield from images()
     yield from attention()
@@ -109,6 +111,22 @@ def pools() -> Iterator[Form]:
     yield form("MaxUnpool", "1 1 2 2", o("int64", "1 1 2 2", "distinct"), to="1 1 4 4", kernel_shape=[2, 2],
                strides=[2, 2])  # fmt: skip
     yield form("LRN", "N P H", to="N P H", size=3, kind=SUM, slack=LARGE)
+
+
+def losses() -> Iterator[Form]:
+    message = {"kind": SUM, "slack": Slack(512, 1 << 14)}
+    for op in ("NegativeLogLikelihoodLoss", "SoftmaxCrossEntropyLoss"):
+        yield form(op, "N P M", o("int64", "N M", "below P"), to="N M", reduction="none", **message)
+        yield form(op, "N P", o("int32", "N", "below P"), x("P", "positive"), to="", reduction="sum", **message)
+        yield form(op, "Q P M", o("int64", "Q M", "below P"), to="", ignore_index=1, **message)
+
+
+def windows() -> Iterator[Form]:
+    message = {"kind": FUNCTION, "slack": Slack(8, 8), "only": ("int64",)}
+    for op in ("BlackmanWindow", "HammingWindow", "HannWindow"):
+        yield form(op, o("int64", "", "length N"), to="?", gives=("float32",), **message)
+    yield form("HannWindow", o("int64", "", "length N"), to="?", gives=("float64",), periodic=0,
+               output_datatype=onnx_type("float64"), **message)  # fmt: skip
 
 
 def normalizations() -> Iterator[Form]:

@@ -4,10 +4,14 @@ import ml_dtypes
 import numpy as np
 import pytest
 from evaluation import evaluate, floats, shaped, types, unranked
+from onnx_text import model
+from written_out import check_written_out, compiled
 
+import whorl
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
 from whorl.ops.reduce.losses import NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss
+from whorl.runtime.session import Session
 
 N, C = dims.name("N"), dims.name("C")
 LABELS = np.array([[0, 2, -7], [1, -7, 2]])
@@ -121,3 +125,38 @@ def test_wrong_inputs_are_refused(op, facts, message):
     with pytest.raises(TypeRuleError) as caught:
         types(op, *facts)
     assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("op", [NegativeLogLikelihoodLoss, SoftmaxCrossEntropyLoss])
+@pytest.mark.parametrize("reduction", ["none", "sum", "mean"])
+@pytest.mark.parametrize("ignored", [None, -7])
+@pytest.mark.parametrize("weight", [None, floats(1, 2, 0.5, 0)])
+def test_loss_is_written_out(op, reduction, ignored, weight):
+    labels = np.where(LABELS == -7, 3, LABELS) if ignored is None else LABELS
+    loss = op(ignore_index=ignored, reduction=reduction)
+    check_written_out(loss, [scores(), labels, weight], 1 + (op is SoftmaxCrossEntropyLoss), 1e-5)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16, np.float64])
+def test_loss_of_other_floats_is_written_out(dtype):
+    check_written_out(SoftmaxCrossEntropyLoss(ignore_index=-7), [scores(dtype), LABELS], 2, 0.02)
+
+
+@pytest.mark.parametrize("label", [-1, 4])
+def test_native_loss_fails_for_a_label_of_no_class(label):
+    assert compiled(NegativeLogLikelihoodLoss(), [scores(), np.full((2, 3), label)]) is None
+
+
+def test_native_loss_fails_where_labels_are_fewer_than_rows():
+    module = whorl.load(
+        model(
+            'main (float[n, 3] x, int64[m] l) => (float[n] y) { y = SoftmaxCrossEntropyLoss<reduction = "none">(x, l) }'
+        )
+    )
+    made = Session(module, backend="native")
+    for rows in (4, 1):
+        x, labels = scores()[:1, 0].repeat(rows, 0), np.ones(rows, np.int64)
+        expected = SoftmaxCrossEntropyLoss(reduction="none").run(x, labels)[0]
+        np.testing.assert_allclose(made.execute(None, {"x": x, "l": labels})[0], expected, rtol=1e-6)
+    with pytest.raises(RunError, match="an axis of labels"):
+        made.execute(None, {"x": scores()[:2, 0], "l": np.ones(1, np.int64)})

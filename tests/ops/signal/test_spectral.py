@@ -4,10 +4,12 @@ import ml_dtypes
 import numpy as np
 import pytest
 import scipy.signal
+from native_forms import run_form
 from single_node import feeds, onnxruntime_run, single_node
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
+from whorl.ir.native.view import Operands
 from whorl.ir.types import Known, TensorType
 from whorl.ops.signal.spectral import BlackmanWindow, HammingWindow, HannWindow, MelWeightMatrix
 
@@ -82,3 +84,14 @@ def test_mel_bands_beyond_the_spectrum_are_refused():
 def test_mel_weights_without_bands():
     inputs = [scalar(0), scalar(16), scalar(8000), scalar(0, np.float32), scalar(4000, np.float32)]
     assert MelWeightMatrix().run(*inputs).shape == (9, 0)
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+@pytest.mark.parametrize("periodic", [0, 1])
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64])
+def test_native_window_has_any_size(window, periodic, dtype):
+    op = window(periodic=periodic, output_datatype=np.dtype(dtype))
+    for size in (0, 1, 2, 7, 60):
+        actual = run_form(lambda k, n: op.lower(k, Operands([n]), ())[0], scalar(size))
+        np.testing.assert_allclose(actual, op.run(scalar(size)), rtol=0, atol=1e-15 if dtype == np.float64 else 1e-7)
+    assert run_form(lambda k, n: op.lower(k, Operands([n]), ())[0], scalar(-1)) is None

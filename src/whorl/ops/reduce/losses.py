@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -9,10 +10,13 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import INT32, INT64
-from whorl.ir.graph import Op
+from whorl.ir.graph import NodeBuilder, Op, Value
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, Shape, TensorType, tensor
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
+    accumulator,
     check_types,
     dims_of,
     require_dtype,
@@ -21,6 +25,14 @@ from whorl.ops.core.base import (
     unify_lengths,
     widen,
 )
+from whorl.ops.core.writer import Writer, has_elements
+from whorl.ops.elementwise.arithmetic import Div, Neg
+from whorl.ops.elementwise.comparison import Equal, Less, Where
+from whorl.ops.elementwise.logic import Not
+from whorl.ops.movement.indexing import Gather, GatherElements
+from whorl.ops.movement.shapes import Size
+from whorl.ops.native.index_maps import fit
+from whorl.ops.reduce.reductions import ReduceSum
 from whorl.ops.reduce.softmax import LogSoftmax
 
 _REDUCTIONS = ("none", "sum", "mean")
@@ -65,11 +77,50 @@ class ClassLoss(Op, frozen=True):
         each = np.ones_like(chosen) if weight is None else weight.astype(chosen.dtype)[picked]
         return self._reduced(np.where(used, -chosen * each, zero), np.where(used, each, zero))
 
+    def write_loss(
+        self, build: NodeBuilder, log_probability: Value, labels: Value, weight: Value | None
+    ) -> Value | None:
+        """The reduced loss of log-probabilities as simpler nodes; None where there may be no class.
+
+        A label below 0, which would count from the end, becomes one beyond it.
+        """
+        if not has_elements(log_probability) or not isinstance(tensor(labels).shape, tuple):
+            return None
+        write, dtype = Writer(build), tensor(log_probability).dtype
+        zero, labels = write.number(0, dtype), build.add(FittingLabels(), labels, log_probability, weight)
+        number = write.cast(labels, INT64)
+        picked = write.node(Where(), write.node(Less(), number, write.number(0, INT64)), _far(write), number)
+        used = None
+        if self.ignore_index is not None:
+            used = write.node(Not(), write.node(Equal(), number, write.number(self.ignore_index, INT64)))
+            picked = write.node(Where(), used, picked, write.number(0, INT64))
+        chosen = write.squeeze(write.node(GatherElements(1), log_probability, write.unsqueeze(picked, 1)), 1)
+        loss, each = write.node(Neg(), chosen), None
+        if weight is not None:
+            each = write.node(Gather(0), write.cast(weight, dtype), picked)
+            loss = write.mul(loss, each)
+        if used is not None:
+            loss = write.node(Where(), used, loss, zero)
+            each = write.node(Where(), used, write.number(1, dtype) if each is None else each, zero)
+        if self.reduction == "none":
+            return loss
+        total = write.node(ReduceSum(keepdims=0), loss)
+        if self.reduction == "sum":
+            return total
+        count = write.cast(write.node(Size(), labels), dtype)
+        if each is not None:
+            count = write.node(ReduceSum(keepdims=0), each)
+        return write.node(Div(), total, count)
+
     def _reduced(self, loss: np.ndarray, weights: np.ndarray) -> np.ndarray:
         if self.reduction == "none":
             return loss
         total = np.sum(loss)
         return np.asarray(total if self.reduction == "sum" else total / np.sum(weights))
+
+
+def _far(write: Writer) -> Value:
+    return write.number(np.iinfo(np.int64).max, INT64)
 
 
 def _check_shapes(scores: Shape, labels: Shape) -> tuple[Dim, Shape]:
@@ -87,6 +138,29 @@ def _check_shapes(scores: Shape, labels: Shape) -> tuple[Dim, Shape]:
     return scores[1], tuple(unify_lengths(what, a, b) for a, b in zip(labels, expected, strict=True))
 
 
+class FittingLabels(Op, frozen=True):
+    """The labels, which fail where they, or weights, have not the lengths of the scores."""
+
+    abstract: ClassVar[bool] = True
+
+    any_length = True
+
+    def infer(self, labels: Fact, scores: Fact, weight: Fact | None = None) -> TensorType:
+        classes, shape = _check_shapes(tensor(scores).shape, tensor(labels).shape)
+        unify_lengths("the number of classes", classes, *(dims_of(weight, 1, "weight") if weight is not None else ()))
+        return tensor(labels).with_shape(shape)
+
+    def run(self, labels: np.ndarray, scores: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
+        check_types(self, labels, scores, weight)
+        return labels
+
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        labels, scores, weight = inputs[0], inputs[1], inputs.optional(2)
+        if not fit(k, labels.shape, (scores.shape[0], *scores.shape[2:])):
+            return None
+        return None if weight is not None and not fit(k, weight.shape, scores.shape[1:2]) else [labels]
+
+
 class NegativeLogLikelihoodLoss(ClassLoss, frozen=True):
     """The loss of log-probabilities. Source: ONNX NegativeLogLikelihoodLoss-22."""
 
@@ -96,6 +170,13 @@ class NegativeLogLikelihoodLoss(ClassLoss, frozen=True):
     def run(self, scores: np.ndarray, labels: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
         check_types(self, scores, labels, weight)
         return self.loss(widen(scores), labels, weight).astype(scores.dtype, copy=False)
+
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        scores, labels, weight = (*inputs, None)[:3]
+        assert scores is not None and labels is not None
+        write, dtype = Writer(build), tensor(scores).dtype
+        loss = self.write_loss(build, write.cast(scores, accumulator(dtype)), labels, weight)
+        return None if loss is None else [write.cast(loss, dtype)]
 
 
 class SoftmaxCrossEntropyLoss(ClassLoss, frozen=True):
@@ -111,3 +192,11 @@ class SoftmaxCrossEntropyLoss(ClassLoss, frozen=True):
         log_probability = LogSoftmax(1).distribute(widen(scores), 1)
         loss = self.loss(log_probability, labels, weight)
         return loss.astype(scores.dtype, copy=False), log_probability.astype(scores.dtype, copy=False)
+
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        scores, labels, weight = (*inputs, None)[:3]
+        assert scores is not None and labels is not None
+        write, dtype = Writer(build), tensor(scores).dtype
+        log_probability = write.node(LogSoftmax(1), write.cast(scores, accumulator(dtype)))
+        loss = self.write_loss(build, log_probability, labels, weight)
+        return None if loss is None else [write.cast(loss, dtype), write.cast(log_probability, dtype)]

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.dtypes import FLOAT32
+from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.ir.graph import Op
+from whorl.ir.native.builder import NativeBuilder
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.core.base import known_dims, one_element
+from whorl.ops.native.index_maps import read_int64
 
 
 class CosineWindow(Op, frozen=True):
     """A sum of cosines of 2 pi n / N for n < size, where N is size if `periodic`, else size - 1."""
 
     abstract: ClassVar[bool] = True
+
+    any_length = True
 
     output_datatype: np.dtype = FLOAT32
     periodic: int = 1
@@ -41,12 +48,36 @@ class CosineWindow(Op, frozen=True):
         """The window at angles 2 pi n / N."""
         raise NotImplementedError
 
+    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
+        count = k.let(read_int64(k, inputs[0]))
+        k.fail_unless(k.compare("ge", count, k.const(0)))
+        length = k.new_length(count)
+        period = k.let(k.cast(count if self.periodic else k.sub(count, k.const(1)), FLOAT64))
+        one = k.const(1.0, FLOAT64)
+
+        def at(index: Index) -> Expr:
+            angle = k.div(k.mul(k.const(2 * np.pi, FLOAT64), k.cast(index[0], FLOAT64)), period)
+            value = self.formula(k, angle)
+            if not self.periodic:
+                value = k.select(k.compare("eq", count, k.const(1)), one, value)
+            return k.cast(value, self.output_datatype)
+
+        return [k.view(self.output_datatype, (length,), at, 20)]
+
+    def formula(self, k: NativeBuilder, angle: Expr) -> Expr:
+        """Native form of `value`."""
+        raise NotImplementedError
+
 
 class HannWindow(CosineWindow, frozen=True):
     """sin(pi n / N)^2 = 0.5 - 0.5 cos(2 pi n / N). Source: ONNX HannWindow-17."""
 
     def value(self, angle: np.ndarray) -> np.ndarray:
         return np.sin(angle / 2) ** 2
+
+    def formula(self, k: NativeBuilder, angle: Expr) -> Expr:
+        sine = k.let(k.apply("sin", k.mul(angle, k.const(0.5, FLOAT64))))
+        return k.mul(sine, sine)
 
 
 class HammingWindow(CosineWindow, frozen=True):
@@ -55,12 +86,20 @@ class HammingWindow(CosineWindow, frozen=True):
     def value(self, angle: np.ndarray) -> np.ndarray:
         return 25 / 46 - 21 / 46 * np.cos(angle)
 
+    def formula(self, k: NativeBuilder, angle: Expr) -> Expr:
+        return k.sub(k.const(25 / 46, FLOAT64), k.mul(k.const(21 / 46, FLOAT64), k.apply("cos", angle)))
+
 
 class BlackmanWindow(CosineWindow, frozen=True):
     """0.42 - 0.5 cos(2 pi n / N) + 0.08 cos(4 pi n / N). Source: ONNX BlackmanWindow-17."""
 
     def value(self, angle: np.ndarray) -> np.ndarray:
         return 0.42 - 0.5 * np.cos(angle) + 0.08 * np.cos(2 * angle)
+
+    def formula(self, k: NativeBuilder, angle: Expr) -> Expr:
+        half, eighth = k.const(0.5, FLOAT64), k.const(0.08, FLOAT64)
+        first = k.sub(k.const(0.42, FLOAT64), k.mul(half, k.apply("cos", angle)))
+        return k.add(first, k.mul(eighth, k.apply("cos", k.mul(k.const(2.0, FLOAT64), angle))))
 
 
 class MelWeightMatrix(Op, frozen=True):
