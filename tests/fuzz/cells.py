@@ -50,7 +50,7 @@ def native_ops() -> Iterator[str]:
 
 def without_cells() -> dict[str, str]:
     """Native ops of which there is no cell, and why."""
-    of_tables = [name for name in native_ops() if REGISTRY[name].domain == "ai.onnx.ml"]
+    of_tables = [name for name in native_ops() if REGISTRY[name].domain in ("ai.onnx.ml", "ai.onnx.preview.training")]
     of_sequences = ("SequenceConstruct", "SequenceEmpty", "SequenceErase", "SplitToSequence")
     return {
         **dict.fromkeys(of_sequences, "the fuzzer of loops makes them (tests/fuzz/expressions.py)"),

@@ -3,8 +3,13 @@
 import ml_oracle
 import numpy as np
 import pytest
+from written_out import check_written_out
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir import dims
+from whorl.ir.build import Builder
+from whorl.ir.graph import Region
+from whorl.ir.infer import Inference
 from whorl.ir.types import Known, TensorType
 from whorl.ops.ml.training import Adagrad, Adam, Gradient, Momentum
 
@@ -63,3 +68,30 @@ def test_gradient_has_the_types_of_what_it_derives_by():
 def test_gradient_does_not_run_and_says_why():
     with pytest.raises(RunError, match="the gradient of 'loss' needs the graph that computes it"):
         Gradient(xs=("a",), y="loss").run(X)
+
+
+@pytest.mark.parametrize("count", [FIRST, LATER])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize(
+    "op",
+    [
+        Adagrad(norm_coefficient=0.5, decay_factor=0.25),
+        Adam(norm_coefficient=0.25, norm_coefficient_post=0.5),
+        Momentum(alpha=0.5, beta=0.25, mode="standard", norm_coefficient=0.5),
+        Momentum(alpha=0.5, beta=0.25, mode="nesterov", norm_coefficient=0.5),
+    ],
+)
+def test_training_step_is_written_out(op, count, dtype):
+    passed = [a.astype(dtype) for a in (X, X + 1, G, G - 1, V, V, H, H)[: 2 * (2 + op.states)]]
+    check_written_out(op, [RATE.reshape(1), count, *passed], 2 * (1 + op.states), 1e-6)
+
+
+def test_training_step_of_lengths_that_may_differ_remains_one_op():
+    region, names = Region(), ("N", "M", "N")
+    types = [TensorType(FLOAT32, ()), TensorType(np.dtype(np.int64), ()), *(vector(name) for name in names)]
+    values = [region.add_argument("x", type) for type in types]
+    assert Adagrad().decompose(values, Builder(region, Inference())) is None
+
+
+def vector(name):
+    return TensorType(FLOAT32, (dims.name(name),))

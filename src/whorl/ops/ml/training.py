@@ -9,12 +9,34 @@ import numpy as np
 from msgspec.structs import asdict
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, is_float, single
-from whorl.ir.graph import Op
+from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.types import Fact, TensorType, tensor
 from whorl.ops.core.base import one_element, require_dtype
+from whorl.ops.core.writer import Writer
+from whorl.ops.elementwise.arithmetic import Div
+from whorl.ops.elementwise.comparison import Greater, Where
+from whorl.ops.elementwise.functions import Sqrt
+from whorl.ops.elementwise.powers import Pow
 
 Arrays = tuple[np.ndarray, ...]
+
+
+class Steps(Writer):
+    """Adds the nodes of training steps."""
+
+    def div(self, x: Value, y: Value) -> Value:
+        return self.node(Div(), x, y)
+
+    def mix(self, part: Any, old: Value, new: Value) -> Value:
+        """part old + (1 - part) new."""
+        dtype = tensor(old).dtype
+        return self.add(self.mul(self.number(part, dtype), old), self.mul(self.number(1 - part, dtype), new))
+
+    def where_updated(self, count: Value, then: Value, other: Value) -> Value:
+        """One number where there were updates, else another."""
+        return self.node(Where(), self.node(Greater(), count, self.number(0, INT64)), then, other)
 
 
 class Optimizer(Op, frozen=True):
@@ -60,6 +82,32 @@ class Optimizer(Op, frozen=True):
         """The new tensor and its new states."""
         raise NotImplementedError
 
+    def decompose(self, inputs: Sequence[Value | None], build: NodeBuilder) -> list[Value] | None:
+        rate, count, *rest = inputs
+        groups = self._grouped(rest)
+        for tensors in zip(*groups, strict=True):
+            shape = tensor(tensors[0]).shape
+            if not isinstance(shape, tuple) or UNKNOWN in shape or any(tensor(x).shape != shape for x in tensors):
+                return None
+        if rate is None or count is None or any(tensor(x).shape not in ((), (1,)) for x in (rate, count)):
+            return None
+        write, results = Steps(build), list[tuple[Value, ...]]()
+        number, updates = write.squeeze(rate), write.squeeze(count)
+        for x, gradient, *states in zip(*groups, strict=True):
+            step = write.cast(number, tensor(x).dtype)
+            results.append(self.write_update(write, step, updates, x, gradient, *states))
+        return [value for group in zip(*results, strict=True) for value in group]
+
+    def write_update(
+        self, write: Steps, rate: Value, count: Value, x: Value, gradient: Value, *states: Value
+    ) -> tuple[Value, ...]:
+        """`update` as simpler nodes."""
+        raise NotImplementedError
+
+    def regular(self, write: Steps, norm: float, x: Value, gradient: Value) -> Value:
+        """norm x + gradient."""
+        return write.add(write.mul(write.number(norm, tensor(x).dtype), x), gradient)
+
     def scalars(self, dtype: np.dtype) -> dict[str, Any]:
         """The float attributes in an element type."""
         values = asdict(self)
@@ -83,6 +131,17 @@ class Adagrad(Optimizer, frozen=True):
         regular = value["norm_coefficient"] * x + gradient
         squares = states[0] + regular * regular
         return x - rate * regular / (np.sqrt(squares) + value["epsilon"]), squares
+
+    def write_update(
+        self, write: Steps, rate: Value, count: Value, x: Value, gradient: Value, *states: Value
+    ) -> tuple[Value, ...]:
+        dtype = tensor(x).dtype
+        decay = write.mul(write.cast(count, dtype), write.number(self.decay_factor, dtype))
+        rate = write.div(rate, write.add(write.number(1, dtype), decay))
+        regular = self.regular(write, self.norm_coefficient, x, gradient)
+        squares = write.add(states[0], write.mul(regular, regular))
+        root = write.add(write.node(Sqrt(), squares), write.number(self.epsilon, dtype))
+        return write.sub(x, write.div(write.mul(rate, regular), root)), squares
 
 
 class Adam(Optimizer, frozen=True):
@@ -110,6 +169,22 @@ class Adam(Optimizer, frozen=True):
         moved = x - rate * mean / (np.sqrt(squares) + value["epsilon"])
         return (1 - value["norm_coefficient_post"]) * moved, mean, squares
 
+    def write_update(
+        self, write: Steps, rate: Value, count: Value, x: Value, gradient: Value, *states: Value
+    ) -> tuple[Value, ...]:
+        dtype = tensor(x).dtype
+        value, one, updates = self.scalars(dtype), write.number(1, dtype), write.cast(count, dtype)
+        alpha, beta, post = (value[name] for name in ("alpha", "beta", "norm_coefficient_post"))
+        regular = self.regular(write, self.norm_coefficient, x, gradient)
+        mean = write.mix(alpha, states[0], regular)
+        squares = write.mix(beta, states[1], write.mul(regular, regular))
+        left = [write.sub(one, write.node(Pow(), write.number(base, dtype), updates)) for base in (alpha, beta)]
+        corrected = write.div(write.mul(rate, write.node(Sqrt(), left[1])), left[0])
+        rate = write.where_updated(count, corrected, rate)
+        root = write.add(write.node(Sqrt(), squares), write.number(self.epsilon, dtype))
+        moved = write.sub(x, write.div(write.mul(rate, mean), root))
+        return write.mul(write.number(1 - post, dtype), moved), mean, squares
+
 
 class Momentum(Optimizer, frozen=True):
     """x - R v' (standard) or x - R (g + alpha v') (nesterov), where v' = alpha v + (beta if T > 0 else 1) g.
@@ -134,6 +209,16 @@ class Momentum(Optimizer, frozen=True):
         speed = value["alpha"] * states[0] + (value["beta"] if count > 0 else x.dtype.type(1)) * regular
         direction = regular + value["alpha"] * speed if self.mode == "nesterov" else speed
         return x - rate * direction, speed
+
+    def write_update(
+        self, write: Steps, rate: Value, count: Value, x: Value, gradient: Value, *states: Value
+    ) -> tuple[Value, ...]:
+        dtype = tensor(x).dtype
+        regular, alpha = self.regular(write, self.norm_coefficient, x, gradient), write.number(self.alpha, dtype)
+        part = write.where_updated(count, write.number(self.beta, dtype), write.number(1, dtype))
+        speed = write.add(write.mul(alpha, states[0]), write.mul(part, regular))
+        direction = write.add(regular, write.mul(alpha, speed)) if self.mode == "nesterov" else speed
+        return write.sub(x, write.mul(rate, direction)), speed
 
 
 class Gradient(Op, frozen=True):
