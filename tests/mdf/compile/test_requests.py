@@ -80,6 +80,27 @@ def test_batch_goes_on_from_its_state():
     np.testing.assert_array_equal(np.concatenate([first["FN.V"], second["FN.V"]], axis=1), whole)
 
 
+@pytest.mark.parametrize("name", ["oscillator", "spiking", "random"])
+def test_batches_of_all_lengths_are_one_program_and_its_sets_have_the_same_bits(name):
+    tested = type(MODELS[name])(MODELS[name].document)
+    rows = {"oscillator": {"FN.I": np.linspace(0, 1, 67)}, "spiking": {"cell.v": np.linspace([-70, -40], -60, 67)}}
+    whole = tested.simulate(9, 0.1, batch=rows.get(name, 67))
+    for count in (1, 2, 13, 64):
+        batch = {key: values[:count] for key, values in rows[name].items()} if name in rows else count
+        part = tested.simulate(9, 0.1, batch=batch)
+        for each in whole:
+            np.testing.assert_array_equal(part[each], whole[each][:count])
+    assert len(tested._compiler._programs) == 1
+
+
+def test_batch_of_one_goes_on_from_its_state():
+    batch = {"FN.I": [0.7]}
+    whole = MODELS["oscillator"].simulate(8, 0.1, batch=batch)["FN.V"]
+    first = MODELS["oscillator"].simulate(3, 0.1, batch=batch)
+    second = MODELS["oscillator"].simulate(5, 0.1, state=first.state)
+    np.testing.assert_array_equal(np.concatenate([first["FN.V"], second["FN.V"]], axis=1), whole)
+
+
 def test_values_instead_of_the_file_are_of_states_parameters_and_free_ports():
     initial = {"FN.V": 2.0, "FN.I": 0.0, "FN.drive": 0.25}
     actual = MODELS["oscillator"].simulate(20, 0.1, initial=initial)

@@ -8,16 +8,16 @@ import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import UnsupportedError
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
-from whorl.mdf.compile.scope import Scope, Traced, as_number, is_same, known_shape, lengths
+from whorl.mdf.compile.scope import Scope, Traced, as_number, is_same, lengths
 from whorl.mdf.compile.tracer import Tracer
 from whorl.mdf.model import Datum
 from whorl.mdf.variables import COUNTER, Cell, State
 from whorl.ops.control.flow import Loop
 from whorl.ops.elementwise.casting import Cast
-from whorl.ops.movement.shapes import Expand
 
 MOST_PASSES = 1 << 20
 """Passes of one evaluation."""
@@ -38,7 +38,7 @@ def carried_type(cell: Cell, before: Datum, after: Datum, known: TensorType | No
     return TensorType(FLOAT64 if len(dtypes) > 1 else new, shape)
 
 
-def type_of(cell: Cell, datum: Datum, batched: bool) -> tuple[np.dtype, tuple[int, ...]]:
+def type_of(cell: Cell, datum: Datum, batched: bool) -> tuple[np.dtype, tuple[Dim, ...]]:
     """The element type and the shape that a value has in a region."""
     if isinstance(datum, Traced):
         return datum.type.dtype, lengths(datum)
@@ -46,7 +46,7 @@ def type_of(cell: Cell, datum: Datum, batched: bool) -> tuple[np.dtype, tuple[in
     return array.dtype, (*array.shape, 1) if batched else array.shape
 
 
-def differ_in_batch(old: tuple[int, ...], new: tuple[int, ...], batched: bool) -> bool:
+def differ_in_batch(old: tuple[Dim, ...], new: tuple[Dim, ...], batched: bool) -> bool:
     """Whether a value is the same for all parameter sets at first only."""
     return batched and len(old) == len(new) and old[:-1] == new[:-1] and old[-1] == 1
 
@@ -66,7 +66,8 @@ def _as_type(scope: Scope, value: Value, type: TensorType) -> Value:
     if tensor(value).dtype != type.dtype:
         value = scope.build.add(Cast(to=type.dtype), value)
     if tensor(value).shape != type.shape:
-        value = scope.build.add(Expand(), value, scope.build.int64(*known_shape(type)))
+        assert isinstance(type.shape, tuple)
+        value = scope.repeated(value, type.shape)
     return value
 
 

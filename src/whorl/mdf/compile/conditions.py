@@ -14,7 +14,7 @@ from whorl.ir.dtypes import FLOAT64, INT64
 from whorl.ir.graph import Value
 from whorl.mdf.compile.branches import branch, skip
 from whorl.mdf.compile.carried import repeat
-from whorl.mdf.compile.scope import NotElementwiseError, Scope, Traced, lengths
+from whorl.mdf.compile.scope import NotElementwiseError, Scope, Traced, known_shape
 from whorl.mdf.compile.tracer import Tracer
 from whorl.mdf.model import Datum
 from whorl.mdf.schedule.counters import Update
@@ -173,7 +173,7 @@ class TracedCall:
         for index in reading.indices:
             element = scope.build.add(Gather(), element, scope.constant(np.array(index, INT64)))
         number = scope.traced(element)
-        if np.prod(lengths(number)) != 1:
+        if np.prod(known_shape(number.type)) != 1:
             raise UnsupportedError(f"a threshold needs one number, and {reading.name!r} is {number.type}")
         number = scope.traced(scope.build.add(Reshape(), element, scope.constant(np.empty(0, INT64))))
         if reading.comparator not in ("==", "!="):

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 
 from whorl.errors import LoadError, UnsupportedError
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
-from whorl.ir.types import tensor
 from whorl.mdf.compile.carried import repeat
-from whorl.mdf.compile.scope import Traced, known_shape
+from whorl.mdf.compile.scope import Traced, lengths
 from whorl.mdf.compile.tracer import SPECIAL, Tracer
 from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.expressions.syntax import parse
@@ -21,9 +21,9 @@ from whorl.mdf.random.distributions import FORMULAS
 from whorl.mdf.random.draws import name_draw, site_of
 from whorl.mdf.random.philox import UINT64, WORD, InHub, philox, uniforms
 from whorl.mdf.variables import COUNTER, Cell
+from whorl.ops.core.base import broadcast_shapes
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.elementwise.casting import Cast
-from whorl.ops.movement.shapes import Expand
 from whorl.ops.reduce.reductions import ReduceMax
 
 NAME = "drift_diffusion_integrator"
@@ -47,12 +47,13 @@ def traced_diffusion(tracer: Tracer, names: Mapping[str, Datum]) -> Traced:
         raise LoadError(f"{NAME} has no {', '.join(missing)}", fix=f"its arguments are {', '.join(ARGUMENTS)}")
     scope = tracer.scope
     values = {name: scope.floats(value) for name, value in arguments.items()}
-    shape = np.broadcast_shapes(*(known_shape(tensor(value)) for value in values.values()))
+    shape = broadcast_shapes(*(lengths(scope.traced(value)) for value in values.values()))
+    assert isinstance(shape, tuple)
     node, part = tracer.part
     walk = _Walk(Cell(node, part, "particle"), Cell(node, part, "taken"), Cell(node, COUNTER, f"{part} step"), shape)
-    start = scope.build.add(Expand(), values["starting_point"], scope.build.int64(*shape)) if shape else None
-    tracer.state[walk.particle] = scope.traced(values["starting_point"] if start is None else start)
-    tracer.state[walk.duration] = scope.traced(scope.constant(np.zeros(shape)))
+    start, zero = values["starting_point"], scope.constant(np.zeros((1,) * len(shape)))
+    tracer.state[walk.particle] = scope.traced(scope.repeated(start, shape) if shape else start)
+    tracer.state[walk.duration] = scope.traced(scope.repeated(zero, shape) if shape else zero)
     tracer.state[walk.step] = 0
     fixed = {name: scope.traced(value) for name, value in values.items()}
     site = site_of(name_draw(node, part, 0), 0)
@@ -64,7 +65,7 @@ def traced_diffusion(tracer: Tracer, names: Mapping[str, Datum]) -> Traced:
 class _Walk:
     """The cells of all trials while they go on."""
 
-    def __init__(self, particle: Cell, duration: Cell, step: Cell, shape: tuple[int, ...]) -> None:
+    def __init__(self, particle: Cell, duration: Cell, step: Cell, shape: tuple[Dim, ...]) -> None:
         self.particle, self.duration, self.step, self.shape = particle, duration, step, shape
 
     def names(self, tracer: Tracer, fixed: Mapping[str, Traced]) -> dict[str, Value]:
@@ -97,20 +98,18 @@ class _Walk:
         scope, drawing = tracer.scope, tracer.drawing
         assert drawing is not None
         k = InHub(scope.build)
-        elements, sets = np.arange(math.prod(self.shape), dtype=UINT64).reshape(self.shape), np.array(0, UINT64)
-        if drawing.batch is not None:
-            rows = self.shape[:-1]
-            elements = np.arange(math.prod(rows), dtype=UINT64).reshape((*rows, 1))
-            sets = np.arange(drawing.batch, dtype=UINT64)
+        trials = [length for length in self.shape if isinstance(length, int)]
+        if drawing.batched:
+            trials = [*trials[: len(self.shape) - 1], 1]
+        elements = np.arange(math.prod(trials), dtype=UINT64).reshape(trials)
         call: Datum = tracer.call
         if isinstance(call, Traced):
             number = k.build.add(Cast(to=UINT64), scope.value(call, whole=True))
         else:
             number = k.number(call)
-        first = k.build.add(Cast(to=UINT64), scope.value(drawing.first_set))
         counter = (
             k.build.constant(elements),
-            k.add(k.build.constant(sets), first),
+            k.build.add(Cast(to=UINT64), scope.value(drawing.number)),
             k.both(number, k.number(WORD)),
             k.build.add(Cast(to=UINT64), step),
         )

@@ -11,6 +11,9 @@ from whorl.mdf.compile.scope import Scope, Traced, lengths
 from whorl.mdf.variables import Cell
 from whorl.passes.unroll.legality import CannotUnroll, require_speculatable
 
+BATCH = 256
+"""About how many parameter sets a batch has."""
+
 
 def may_run_once_more(body: Region) -> bool:
     """Whether an iteration whose results nobody takes cannot fail."""
@@ -22,8 +25,8 @@ def may_run_once_more(body: Region) -> bool:
 
 
 def size_of(values: Iterable[Traced]) -> int:
-    """The elements of some values."""
-    return sum(math.prod(lengths(value)) for value in values)
+    """The elements of some values, of a batch as long as many are."""
+    return sum(math.prod(n if isinstance(n, int) else BATCH for n in lengths(value)) for value in values)
 
 
 def rows_after(rows: Mapping[Cell, Traced], body: Scope) -> dict[Cell, Value]:

@@ -7,6 +7,7 @@ one more evaluation comes before the loop.
 Rows begin with the first evaluation: where an iteration more than needed can do no harm, the loop records what it finds
 before each step, so that no row is copied to stand before the others. A batch has its axis behind all others:
 elementwise expressions broadcast from the last axis, so they need no change, and the sets lie side by side in vectors.
+Its length is a name, so that one program serves batches of any length.
 """
 
 from __future__ import annotations
@@ -19,14 +20,15 @@ from msgspec import Struct, field
 import whorl.mdf.compile.diffusion
 from whorl.errors import UnsupportedError
 from whorl.ir.build import Builder
+from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, FLOAT64, INT64
 from whorl.ir.graph import Module, Region, Value
 from whorl.ir.infer import Inference
-from whorl.ir.types import TensorType
+from whorl.ir.types import TensorType, tensor
 from whorl.mdf.compile.carried import ShapeChange, as_type, carried_type, differ_in_batch, type_of
 from whorl.mdf.compile.loop import argument_names, insert_argument, may_run_once_more, rows_after, size_of, unique
 from whorl.mdf.compile.schedule import TracedSchedule
-from whorl.mdf.compile.scope import Scope, Traced, is_same, is_sequence, lengths
+from whorl.mdf.compile.scope import SETS, Scope, Traced, differs_by_set, is_same, is_sequence, lengths
 from whorl.mdf.compile.tracer import Tracer
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.integration.names import Integrator
@@ -57,7 +59,7 @@ class ProgramSpec(Struct, frozen=True):
     start: Mapping[Cell, Datum] = field(default_factory=dict)
     done: int = 0
     has_dt: bool = True
-    batch: int | None = None
+    batched: bool = False
     inputs_persist: bool = False
     precision: Precision = "float64"
     integrator: Integrator = "euler"
@@ -103,7 +105,7 @@ class Program(Struct):
     is_counted: bool = False
     """Whether the number of evaluations before is an input."""
     draws: bool = False
-    """Whether the seed and the number of the first parameter set are inputs."""
+    """Whether the seed and the numbers of the parameter sets are inputs."""
     replay: dict[str, str] = field(default_factory=dict)
     series: dict[Cell, str] = field(default_factory=dict)
 
@@ -143,7 +145,7 @@ class _Carried(Struct, frozen=True):
 class _Writer:
     def __init__(self, graph: Graph, spec: ProgramSpec) -> None:
         self.graph, self.spec = graph, spec
-        self.main = Scope(Region("main"), Inference(), batched=spec.batch is not None)
+        self.main = Scope(Region("main"), Inference(), batched=spec.batched)
         self.schedule = TracedSchedule(graph)
         self.outputs: list[tuple[str, Value]] = []
         self.first: list[dict[Cell, Datum]] = []
@@ -156,6 +158,7 @@ class _Writer:
         self.overrides = self._override_arguments()
         self.series = self._series()
         self.start = self._start()
+        self.main.sets = self._sets()
 
     def program(self) -> Program:
         """The module with a loop, or with as many evaluations as are wanted."""
@@ -181,8 +184,13 @@ class _Writer:
             for cell, value in self.spec.start.items()
         }
 
+    def _sets(self) -> Traced | None:
+        """An input that differs by parameter set."""
+        several = [value for value in self.main.region.arguments if differs_by_set(tensor(value))]
+        return self.main.traced(several[0]) if several else None
+
     def _override_arguments(self) -> dict[Cell, Traced]:
-        batch = () if self.spec.batch is None else (self.spec.batch,)
+        batch = (SETS,) if self.spec.batched else ()
         shapes = self.spec.overrides
         suffixes = {PARAMETER: "initial", INPUT: "input"}
         return {
@@ -191,20 +199,21 @@ class _Writer:
         }
 
     def _series(self) -> dict[Cell, Traced]:
-        axis = () if self.spec.batch is None else (1,)
+        axis = (1,) if self.spec.batched else ()
         return {
             cell: self.main.argument(f"{cell}.rows", TensorType(FLOAT64, (*shape, *axis)))
             for cell, shape in self.spec.series.items()
         }
 
     def _drawing(self) -> TracedDrawing:
-        seed, first_set = (self.main.argument(name, TensorType(INT64, ())) for name in (SEED, SET))
-        axis = () if self.spec.batch is None else (1,)
+        seed = self.main.argument(SEED, TensorType(INT64, ()))
+        number = self.main.argument(SET, TensorType(INT64, (SETS,) if self.spec.batched else ()))
+        axis = (1,) if self.spec.batched else ()
         replay = {
             draw: self.main.argument(f"{draw}.drawn", TensorType(FLOAT64, (*shape, *axis)))
             for draw, shape in self.spec.replay.items()
         }
-        return TracedDrawing(seed, first_set, replay, self.spec.batch)
+        return TracedDrawing(seed, number, replay, self.spec.batched)
 
     def _evaluate(self, scope: Scope, state: State, call: int | Traced, dt: Datum) -> None:
         spec = self.spec
@@ -367,7 +376,7 @@ class _Writer:
                 return False
         return True
 
-    def _fits(self, cell: Cell, first: Datum, later: tuple[int, ...]) -> bool:
+    def _fits(self, cell: Cell, first: Datum, later: tuple[Dim, ...]) -> bool:
         _, shape = type_of(cell, first, self.main.batched)
         return shape == later or differ_in_batch(shape, later, self.main.batched)
 

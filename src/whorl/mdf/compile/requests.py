@@ -12,7 +12,7 @@ from whorl.errors import LimitError, RunError, WhorlError
 from whorl.ir.types import TensorType
 from whorl.mdf.compile.mapped import MappedProgram, mapped_inputs
 from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
-from whorl.mdf.compile.scope import NotElementwiseError
+from whorl.mdf.compile.scope import SETS, NotElementwiseError
 from whorl.mdf.functions.operators import Precision
 from whorl.mdf.integration.names import Integrator
 from whorl.mdf.model import Datum, Graph
@@ -167,10 +167,10 @@ def spec_of(request: Request) -> ProgramSpec:
             **{cell: array.shape for cell, array in request.overrides.items()},
             **{cell: array.shape[1:] for cell, array in request.sets.items()},
         },
-        start=request.state.start(),
+        start=_start(request.state),
         done=request.state.done,
         has_dt=request.dt is not None,
-        batch=request.batch,
+        batched=request.batch is not None,
         inputs_persist=request.inputs_persist,
         precision=request.precision,
         integrator=request.integrator,
@@ -179,10 +179,23 @@ def spec_of(request: Request) -> ProgramSpec:
     )
 
 
+def _start(state: SavedState) -> dict[Cell, Datum]:
+    """Where a program starts, for a batch of any length; that of one set goes on in a program of its own."""
+    start = state.start()
+    if state.batch in (None, 1):
+        return start
+    return {cell: _of_any_length(value) if isinstance(value, TensorType) else value for cell, value in start.items()}
+
+
+def _of_any_length(type: TensorType) -> TensorType:
+    assert isinstance(type.shape, tuple)
+    return type if type.shape[-1] == 1 else type.with_shape((*type.shape[:-1], SETS))
+
+
 def key_of(spec: ProgramSpec) -> Datum:
     """What tells programs apart."""
     start = tuple((c, v if isinstance(v, TensorType) else _bits(v)) for c, v in spec.start.items())
-    flags = spec.has_dt, spec.batch, spec.inputs_persist, spec.precision, spec.integrator, spec.count
+    flags = spec.has_dt, spec.batched, spec.inputs_persist, spec.precision, spec.integrator, spec.count
     rows = *spec.replay.items(), *spec.series.items()
     return spec.record, tuple(spec.overrides.items()), start, spec.done, flags, rows
 
@@ -202,7 +215,8 @@ def feeds_of(request: Request, program: Program) -> dict[str, Datum]:
     axis = () if request.batch is None else (np.newaxis,)
     feeds |= {name: request.series[cell][(..., *axis)] for cell, name in program.series.items()}
     if program.draws:
-        feeds |= {SEED: np.int64(request.seed), SET: np.int64(request.first_set)}
+        number = np.arange(request.first_set, request.first_set + (request.batch or 1))
+        feeds |= {SEED: np.int64(request.seed), SET: number[0] if request.batch is None else number}
         feeds |= {name: request.replay[draw][(..., *axis)] for draw, name in program.replay.items()}
     arrays = {c: a if request.batch is None else _repeated(a, request.batch) for c, a in request.overrides.items()}
     arrays |= {cell: np.ascontiguousarray(np.moveaxis(array, 0, -1)) for cell, array in request.sets.items()}

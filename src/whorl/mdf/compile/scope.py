@@ -6,6 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from whorl.errors import UnsupportedError
+from whorl.ir import dims
 from whorl.ir.build import Builder
 from whorl.ir.dtypes import BOOL, FLOAT64
 from whorl.ir.graph import Region, Value
@@ -13,6 +14,11 @@ from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, TensorType, tensor
 from whorl.mdf.model import Datum
 from whorl.ops.elementwise.casting import Cast
+from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.shapes import Expand, Shape
+
+SETS = dims.name("sets")
+"""The length of the last axis of what differs by parameter set: a program serves batches of any length."""
 
 
 class NotElementwiseError(UnsupportedError):
@@ -35,6 +41,8 @@ class Scope:
 
     def __init__(self, region: Region, inference: Inference, outer: Scope | None = None, batched: bool = False) -> None:
         self.region, self.inference, self.outer, self.batched = region, inference, outer, batched
+        self.sets: Traced | None = None
+        """In the outermost region, a value that differs by parameter set."""
         self.build = Builder(region, inference)
         self.captured: list[Value] = []
         self.made: dict[tuple[Value, str], Value] = {}
@@ -68,6 +76,26 @@ class Scope:
             self._constants[key] = self.build.constant(array)
         return self._constants[key]
 
+    def repeated(self, value: Value, shape: tuple[dims.Dim, ...]) -> Value:
+        """A value repeated to a shape whose last length may be that of the batch."""
+        numbers = [length for length in shape if isinstance(length, int)]
+        target = self.build.int64(*numbers)
+        if SETS in shape:
+            length = self.build.add(Shape(start=-1), self._local(self._outermost.sets_value))
+            target = self.build.add(Concat(axis=0), target, length) if numbers else length
+        return self.build.add(Expand(), value, target)
+
+    @property
+    def _outermost(self) -> Scope:
+        return self if self.outer is None else self.outer._outermost
+
+    @property
+    def sets_value(self) -> Traced:
+        """What tells how long a batch is."""
+        if self.sets is None:
+            raise UnsupportedError("nothing differs by parameter set")
+        return self.sets
+
     def floats(self, datum: Datum) -> Value:
         """A value as float64."""
         value = self.value(datum)
@@ -95,12 +123,26 @@ def is_sequence(datum: Datum) -> bool:
     return isinstance(datum, Traced) and not isinstance(datum.value.type, TensorType)
 
 
-def lengths(datum: Traced) -> tuple[int, ...]:
-    """The shape of a value, all of it known. Errors: UnsupportedError."""
+def lengths(datum: Traced) -> tuple[dims.Dim, ...]:
+    """The shape of a value, all of it known but for the length of a batch. Errors: UnsupportedError."""
     try:
-        return known_shape(datum.type)
+        if not differs_by_set(datum.type):
+            return known_shape(datum.type)
+        return (*element_shape(datum.type, True), SETS)
     except UnsupportedError as error:
         raise UnsupportedError(f"{datum.value.name!r} is {error.message}") from None
+
+
+def differs_by_set(type: TensorType) -> bool:
+    """Whether a value has the axis of a batch."""
+    return not isinstance(type.shape, AnyShape) and type.shape[-1:] == (SETS,)
+
+
+def element_shape(type: TensorType, batched: bool) -> tuple[int, ...]:
+    """The shape that a value has for each parameter set. Errors: UnsupportedError."""
+    if not batched or isinstance(type.shape, AnyShape):
+        return known_shape(type)
+    return known_shape(type.with_shape(type.shape[:-1]))
 
 
 def known_shape(type: TensorType) -> tuple[int, ...]:

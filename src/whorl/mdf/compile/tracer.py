@@ -17,7 +17,7 @@ from whorl.errors import UnsupportedError, WhorlError, format_location
 from whorl.ir.graph import Value
 from whorl.ir.types import TensorType, tensor
 from whorl.mdf.bodies import result_index
-from whorl.mdf.compile.scope import NotElementwiseError, Scope, Traced, lengths
+from whorl.mdf.compile.scope import NotElementwiseError, Scope, Traced, known_shape
 from whorl.mdf.engine.parts import function_order
 from whorl.mdf.engine.parts import is_stateful as has_memory
 from whorl.mdf.expressions.arrays import evaluate
@@ -133,7 +133,7 @@ class Tracer(Struct):
     def _row(self, rows: Traced, resting: Datum) -> Datum:
         """The row of this evaluation, or what a port holds after the last one."""
         scope, build = self.scope, self.scope.build
-        count = lengths(rows)[0]
+        count = known_shape(rows.type)[0]
         if not isinstance(self.call, Traced):
             if self.call >= count:
                 return resting

@@ -11,7 +11,7 @@ import numpy as np
 from whorl.errors import RunError, UnsupportedError
 from whorl.ir.graph import Value
 from whorl.ir.types import tensor
-from whorl.mdf.compile.scope import Scope, Traced, known_shape
+from whorl.mdf.compile.scope import Scope, Traced, element_shape
 from whorl.mdf.expressions.arrays import Draw, evaluate
 from whorl.mdf.expressions.nodes import emit
 from whorl.mdf.functions.table import MAX_ELEMENTS
@@ -104,10 +104,10 @@ class Drawing:
 
 
 class TracedDrawing:
-    """Draws inside a program: seed, number of the evaluation and of the parameter set are values."""
+    """Draws inside a program: seed, number of the evaluation and of the parameter set, or of all sets, are values."""
 
-    def __init__(self, seed: Traced, first_set: Traced, replay: Mapping[str, Traced], batch: int | None) -> None:
-        self.seed, self.first_set, self.replay, self.batch = seed, first_set, replay, batch
+    def __init__(self, seed: Traced, number: Traced, replay: Mapping[str, Traced], batched: bool) -> None:
+        self.seed, self.number, self.replay, self.batched = seed, number, replay, batched
 
     def drawer(
         self, scope: Scope, call: Datum, node: str, part: str, repeat: int
@@ -123,8 +123,7 @@ class TracedDrawing:
             shape = distribution.size
             if shape is None:
                 values = [x for x in distribution.parameters.values() if isinstance(x, Value)]
-                shape = np.broadcast_shapes(*(known_shape(tensor(x)) for x in values))
-                shape = shape[:-1] if self.batch is not None and shape else shape
+                shape = np.broadcast_shapes(*(element_shape(tensor(x), self.batched) for x in values))
             numbers = self._uniforms(scope, shape, where, site_of(draw_name, repeat))
             parameters = {id: _value(scope, x) for id, x in distribution.parameters.items()}
             return emit(distribution.formula, {**parameters, **numbers}, scope.build)
@@ -133,13 +132,10 @@ class TracedDrawing:
 
     def _uniforms(self, scope: Scope, shape: tuple[int, ...], call: Value, site: int) -> dict[str, Value]:
         k = InHub(scope.build)
-        elements, sets = _numbered(shape), np.array(0, UINT64)
-        if self.batch is not None:
-            elements, sets = elements[..., np.newaxis], np.arange(self.batch, dtype=UINT64)
-        first = k.build.add(Cast(to=UINT64), scope.value(self.first_set))
+        elements = _numbered(shape)
         counter = (
-            k.build.constant(elements),
-            k.add(k.build.constant(sets), first),
+            k.build.constant(elements[..., np.newaxis] if self.batched else elements),
+            k.build.add(Cast(to=UINT64), scope.value(self.number)),
             k.both(k.build.add(Cast(to=UINT64), call), k.number(WORD)),
             k.number(site),
         )
