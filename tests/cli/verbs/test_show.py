@@ -185,17 +185,20 @@ def test_option_of_the_run_that_show_does_not_make_is_refused(whorl, saved):
 
 
 MIXED = model("""
-    main (float[4, 4] x, int64 steps, string[2] names) => (float[4, 4] y, float[k] u, string[2] q) {
+    main (float[4, 4] x, int64 steps, string[2] names) => (float[4, 4] y, float[k, 2] u, string[2] q) {
         a = Neg(x)
         b = Exp(a)
         c = Abs(b)
         [roll] y = Loop (steps, "", c) <body = step (int64 i, bool go, float[4, 4] h) => (bool on, float[4, 4] h2) {
             on = Identity(go)
-            rows = Constant<value_ints = [0, 1, 2, 3]> ()
-            [loss] d = SoftmaxCrossEntropyLoss(h, rows)
-            h2 = Add(h, d)
+            last = Constant<value_ints = [2]> ()
+            parts = Unsqueeze(h, last)
+            [back] signals = DFT<inverse = 1>(parts)
+            h2 = ReduceSum<keepdims = 0>(signals, last)
         }>
-        [once] u = HannWindow(steps)
+        bands = Constant<value_int = 2> () rate = Constant<value_int = 16000> ()
+        low = Constant<value_float = 0.0> () high = Constant<value_float = 1.0> ()
+        [once] u = MelWeightMatrix(bands, steps, rate, low, high)
         [text] q = Loop (steps, "", names) <body = same (int64 i, bool go, string[2] s) => (bool on, string[2] t) {
             on = Identity(go)
             t = StringNormalizer <case_change_action="UPPER"> (s)
@@ -213,10 +216,9 @@ input   x: float32[4, 4]
 input   steps: int64[]
 input   names: string[2]
 
-native      Neg 'a' to Abs 'c' (3 nodes)
-native      Loop 'roll' (5 nodes)
-  calls back for SoftmaxCrossEntropyLoss 'loss': no native form for their types and shapes
-interpreted HannWindow 'once': HannWindow has no native form
+native      Neg 'a' to Loop 'roll' (9 nodes)
+  calls back for DFT 'back': no native form for their types and shapes
+interpreted MelWeightMatrix 'once': MelWeightMatrix has no native form
 interpreted Loop 'text' (3 nodes): StringNormalizer reads what strings say
     interpreted Identity 'on': it ran too seldom to be worth compiling
     interpreted StringNormalizer 't': 's' is string[2]
@@ -227,7 +229,7 @@ interpreted Loop 'text' (3 nodes): StringNormalizer reads what strings say
 def test_show_native_as_json(whorl, saved):
     verdicts = whorl("show", saved(MIXED), "--native", "--input", "steps=3", "--json").document["nodes"]
     assert [(v["title"], v["how"]) for v in verdicts if "Loop" in v["title"]] == [
-        ("Loop 'roll'", "native"),
+        ("Neg 'a' to Loop 'roll'", "native"),
         ("Loop 'text'", "interpreted"),
     ]
-    assert next(v["calls"] for v in verdicts if v["title"] == "Loop 'roll'") == ["SoftmaxCrossEntropyLoss 'loss'"]
+    assert next(v["calls"] for v in verdicts if v["title"] == "Neg 'a' to Loop 'roll'") == ["DFT 'back'"]

@@ -6,7 +6,13 @@ import numpy as np
 from onnx_text import model
 from runtime.native_sessions import DOUBLED, F32, SUM, session
 
-MIXED = model("main (int64[n] x) => (float[k] y) { a = ReduceMax<keepdims = 0>(x) u = HannWindow(a) y = Abs(u) }")
+MIXED = model("""main (int64[n] x) => (float[k, 2] y) {
+    a = ReduceMax<keepdims = 0>(x)
+    bands = Constant<value_int = 2> () rate = Constant<value_int = 16000> ()
+    low = Constant<value_float = 0.0> () high = Constant<value_float = 8000.0> ()
+    u = MelWeightMatrix(bands, a, rate, low, high)
+    y = Abs(u)
+}""")
 
 
 def test_subgraph_that_has_not_run_is_not_reached() -> None:
@@ -17,7 +23,7 @@ def test_node_without_a_native_form_has_its_reason() -> None:
     made = session(MIXED)
     made.run(None, {"x": np.arange(5000)})
     interpreted = [verdict for verdict in made.explain() if verdict.how == "interpreted"]
-    assert [verdict.title for verdict in interpreted] == ["HannWindow 'u'"]
+    assert [verdict.title for verdict in interpreted] == ["MelWeightMatrix 'u'"]
     assert interpreted[0].reason
 
 

@@ -20,7 +20,7 @@ from whorl.ir.constants import Constant, LazyArray, as_array
 from whorl.ir.dtypes import BY_NAME, FLOAT32, is_integer
 from whorl.ir.elements.base import elements_of
 from whorl.ir.elements.mapped import mapped
-from whorl.ir.graph import Node, Op, Region, Value
+from whorl.ir.graph import REGISTRY, Node, Op, Region, Value
 from whorl.ir.infer import Inference
 from whorl.ir.types import AnyShape, SequenceType, TensorType
 
@@ -271,8 +271,12 @@ class NetWriter:
             return [self.constant(value) for value in known if value is not None]
 
         def simpler(build: Builder, *inputs: Value | None) -> Sequence[Value]:
+            count = len(build.region.nodes)
             built = node.op.decompose(inputs, build)
-            return defined(node, build, inputs) if built is None else built
+            if built is not None and all(new.op.name in REGISTRY for new in build.region.nodes[count:]):
+                return built
+            del build.region.nodes[count:]  # with checks that native code alone makes
+            return defined(node, build, inputs)
 
         return self.through(node, simpler)
 
