@@ -56,6 +56,32 @@ def test_input_with_a_default_is_no_constant():
     assert kinds(folded(source)[0]) == ["Neg"]
 
 
+GROWING = model(
+    """main (float[2] x, int64 n) => (float[m] y, int64[n] sizes, int64[n] lengths, int64[n] counts) {
+    y, sizes, lengths, counts = Loop (n, "", x) <body = b (int64 i, bool go, float row)
+        => (bool more, float next, int64 size, int64[1] length, int64 count) {
+        size = Size (row)
+        length = If (go) <
+            then_branch = t () => (int64[1] a) { a = Shape (row) },
+            else_branch = e () => (int64[1] z) { z = Constant <value_ints = [-1]> () }
+        >
+        count = own.Count (row)
+        next = Concat <axis = 0> (row, row)
+        more = Identity (go)
+    }>
+}
+<domain: "own", opset_import: ["" : 21]> Count (v) => (n) { n = Size (v) }""",
+    domains=', "own": 1',
+)
+
+
+def test_lengths_of_the_first_iteration_are_no_constants():
+    y, *sizes = whorl.InferenceSession(whorl.optimize(GROWING)).run(
+        None, {"x": np.ones(2, np.float32), "n": np.int64(3)}
+    )
+    assert y.size == 16 and [each.tolist() for each in sizes] == [[2, 4, 8], [[2], [4], [8]], [2, 4, 8]]
+
+
 def test_known_shape_is_a_constant_for_what_follows():
     source = model("""main (float[2, 3] x) => (float[m, n] y) <int64 one = {1}, int64[1] axis = {0}> {
         s = Shape (x)

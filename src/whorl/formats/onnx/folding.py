@@ -39,6 +39,8 @@ class Folding:
 
     def note(self, name: str, value: Value, scope: Scope) -> bool:
         """Make a value a constant whose elements inference knows, and drop its node; whether that was possible."""
+        if scope.is_repeated:
+            return False
         nodes = scope.region.nodes
         if value.known is None or not nodes or nodes[-1] is not value.owner or len(nodes[-1].outputs) > 1:
             return False

@@ -352,7 +352,7 @@ def call_function(
     if unknown:
         raise LoadError(f"attribute {sorted(unknown)[0]!r} is not one of function {function.name!r}")
     bound = {a.name: a for a in function.attribute_proto} | own
-    body = Scope(scope.region, scope.inference)
+    body = scope.callee()
     padded = [*inputs, *[None] * (len(function.input) - len(inputs))]
     for name, value in zip(function.input, padded, strict=True):
         if value is None:

@@ -16,10 +16,14 @@ class Scope:
     Initializers are put into the graph when they are first used: `initializers` maps a name to what makes its value,
     `constants` to what it holds.
     `absent` are inputs of a function that its caller leaves out: known names without a value.
+    `is_repeated`: it lies in the body of a loop. While that is read, carried values have the types that they begin
+    with, so that lengths which inference knows may be those of the first iteration alone.
     """
 
-    def __init__(self, region: Region, inference: Inference, parent: Scope | None = None) -> None:
-        self.region, self.inference, self.parent = region, inference, parent
+    def __init__(
+        self, region: Region, inference: Inference, parent: Scope | None = None, is_repeated: bool = False
+    ) -> None:
+        self.region, self.inference, self.parent, self.is_repeated = region, inference, parent, is_repeated
         self.build = Builder(region, inference)
         self.values: dict[str, Value] = {}
         self.initializers: dict[str, Callable[[Builder], Value]] = {}
@@ -57,7 +61,11 @@ class Scope:
         return self.parent is not None and self.parent.defines(name)
 
     def child(self, region_name: str) -> Scope:
-        return Scope(Region(region_name), self.inference, self)
+        return Scope(Region(region_name), self.inference, self, self.is_repeated or region_name == "body")
+
+    def callee(self) -> Scope:
+        """The names of a function whose nodes become part of this region."""
+        return Scope(self.region, self.inference, is_repeated=self.is_repeated)
 
 
 def align_captures(scopes: list[Scope], first: int = 0) -> list[Value]:

@@ -227,7 +227,7 @@ def inputs_of(graph: GraphProto) -> list[ValueInfoProto]:
 
 def inline_graph(graph: GraphProto, values: Sequence[Value], scope: Scope, context: ReadContext) -> list[Value]:
     """Add the nodes of a graph to a region, its inputs these values; returns its outputs."""
-    body = Scope(scope.region, scope.inference)
+    body = scope.callee()
     own = {x.name for x in (*graph.input, *graph.initializer)} | {x for node in graph.node for x in node.output}
     for name in sorted(set().union(*map(free_names, graph.node)) - own):
         outer = scope.find(name) if scope.defines(name) else None
