@@ -6,6 +6,7 @@ from mdf.models import model, node
 
 from whorl.errors import LimitError, RunError
 from whorl.mdf.compile import requests
+from whorl.mdf.engine.interpret import interpreted
 from whorl.runtime.limits import Limits
 
 SETS = 5
@@ -121,3 +122,34 @@ def test_failure_of_a_set_is_the_one_that_it_has_alone():
     with pytest.raises(RunError) as error:
         network("b[n] - x").simulate(3, 0.1, batch={"net.g": GAINS})
     assert str(error.value) == str(expected.value)
+
+
+def sparse_network(derivative):
+    """72 cells, each of which hears two others."""
+    weights = np.eye(72, k=1) / 2 - np.eye(72, k=-5) / 4
+    start = np.random.default_rng(3).standard_normal(72)
+    parameters = {
+        "w": {"value": weights.tolist()},
+        "x": {"default_initial_value": start.tolist(), "time_derivative": derivative},
+    }
+    return model({"net": node(parameters, ["x"])})
+
+
+@pytest.mark.parametrize("derivative", ["x @ w - x", "w @ x - x", "numpy.tanh(numpy.dot(w, x)) - x"])
+def test_cells_with_few_connections_are_what_they_are_interpreted(derivative, counted):
+    net, rows = sparse_network(derivative), np.random.default_rng(4).standard_normal((SETS, 72))
+    request = net._request(20, 0.1, None, None, None, {})
+    expected = interpreted(net.graph, request, net.inputs)["net.x"]
+    np.testing.assert_allclose(net.simulate(20, 0.1)["net.x"], expected, rtol=1e-12, atol=1e-14)
+    at_once = net.simulate(20, 0.1, batch={"net.x": rows})["net.x"]
+    np.testing.assert_allclose(at_once[2], net.simulate(20, 0.1, initial={"net.x": rows[2]})["net.x"], rtol=1e-12)
+    assert counted
+
+
+def test_infinite_cell_reaches_all_that_have_a_zero_for_it():
+    net, start = sparse_network("w @ x - x"), np.ones(72)
+    start[7] = np.inf
+    request = net._request(1, 0.1, None, None, None, {"net.x": start})
+    last = net.simulate(1, 0.1, initial={"net.x": start})["net.x"][-1]
+    np.testing.assert_array_equal(last, interpreted(net.graph, request, net.inputs)["net.x"][-1])
+    assert np.flatnonzero(~np.isnan(last)).tolist() == [6, 12]

@@ -11,6 +11,8 @@ from whorl.ir import dims
 from whorl.mdf.compile.program import SET, Program
 from whorl.mdf.model import Datum
 from whorl.passes import pipeline
+from whorl.passes.context import Context
+from whorl.passes.sparse_products import sparse_products
 from whorl.passes.vectorize.batched import CannotVectorize
 from whorl.passes.vectorize.modules import map_module, names_of_dims
 from whorl.runtime.backends import choose_mode
@@ -31,6 +33,7 @@ class MappedProgram:
         except TypeRuleError as error:
             raise CannotVectorize(error.message) from None
         pipeline.optimize(mapped)
+        sparse_products(mapped, Context(mapped))
         self.program = program
         self.session = Session(mapped, limits, choose_mode(backend, once=False))
 

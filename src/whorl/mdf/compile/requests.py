@@ -10,6 +10,7 @@ from msgspec.structs import replace
 
 from whorl.errors import LimitError, RunError, WhorlError
 from whorl.ir.types import TensorType
+from whorl.ir.walk import clone_region
 from whorl.mdf.compile.mapped import MappedProgram, mapped_inputs
 from whorl.mdf.compile.program import DONE, DT, SEED, SET, STEPS, Output, Program, ProgramSpec, program_of
 from whorl.mdf.compile.scope import SETS, NotElementwiseError
@@ -19,6 +20,8 @@ from whorl.mdf.model import Datum, Graph
 from whorl.mdf.random.draws import Replay
 from whorl.mdf.simulation import SavedState, Simulation, Times, Trace
 from whorl.mdf.variables import Cell
+from whorl.passes.context import Context
+from whorl.passes.sparse_products import sparse_products
 from whorl.passes.vectorize.batched import CannotVectorize
 from whorl.runtime.backends import choose_mode
 from whorl.runtime.limits import Limits
@@ -70,7 +73,9 @@ class Prepared:
 
     def __init__(self, program: Program, limits: Limits | None, backend: str | None) -> None:
         self.program = program
-        self.session = Session(program.module, limits, choose_mode(backend, once=False))
+        module = replace(program.module, main=clone_region(program.module.main))  # the other is mapped over sets
+        sparse_products(module, Context(module))
+        self.session = Session(module, limits, choose_mode(backend, once=False))
 
     def run(self, request: Request) -> Simulation:
         """Errors: RunError, LimitError."""
