@@ -32,9 +32,10 @@ defines it.
 CONTRIBUTED = """## com.microsoft
 
 Operators that onnxruntime adds, as its optimiser and its tools write them into models. They are read as formulas of
-the operators above, which the tests compare with onnxruntime on twenty random configurations each. No other is read,
-and none is written: a model that onnxruntime optimised becomes plain ONNX again, unless it was optimised for one
-machine (`ORT_ENABLE_ALL` may lay out convolutions in blocks of `com.microsoft.nchwc`).
+the operators above, but for `Tokenizer`, which is one of its own; the tests compare them with onnxruntime on twenty
+random configurations each. No other is read, and none is written: a model that onnxruntime optimised becomes plain ONNX
+again, unless it was optimised for one machine (`ORT_ENABLE_ALL` may lay out convolutions in blocks of
+`com.microsoft.nchwc`).
 `SimplifiedLayerNormalization`, and `LayerNormalization` before version 17, are operators of ai.onnx to onnxruntime.
 
 | operator | formula |

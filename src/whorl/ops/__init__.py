@@ -155,6 +155,7 @@ OPS: dict[str, tuple[str, ...]] = {
     "signal.spectral": ("BlackmanWindow", "HammingWindow", "HannWindow", "MelWeightMatrix"),
     "text.ngrams": ("TfIdfVectorizer",),
     "text.strings": ("RegexFullMatch", "StringConcat", "StringNormalizer", "StringSplit"),
+    "text.tokens": ("Tokenizer",),
     "windows.convolution": ("Conv", "ConvInteger", "QLinearConv"),
     "windows.deformable_convolution": ("DeformConv",),
     "windows.pooling": ("AveragePool", "GlobalAveragePool", "GlobalLpPool", "GlobalMaxPool", "LpPool", "MaxPool"),

@@ -95,3 +95,35 @@ def test_remembered_steps_stay_bounded():
     for _ in range(50):
         actual.fullmatch("".join(map(chr, rng.integers(32, 0x3000, 1000))))
     assert len(actual.steps) <= 20_000
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "start", "match"),
+    [
+        ("a|ab|abc", "xxabcd", 0, (2, 5)),
+        ("bc|abcd|a", "abcd", 0, (0, 4)),
+        ("abce|bc", "abcd", 0, (1, 3)),
+        ("a+", "aabaa", 2, (3, 5)),
+        ("^a", "aa", 1, None),
+        ("\\ba", "ba a", 1, (3, 4)),
+        ("a$", "aa", 0, (1, 2)),
+        ("b*", "abb", 0, (0, 0)),
+        ("b*", "abb", 1, (1, 3)),
+        ("b*", "a", 1, (1, 1)),
+        ("b", "a", 1, None),
+    ],
+)
+def test_search_gives_the_longest_of_the_first_matches(pattern, text, start, match):
+    assert matcher(pattern).search(text, start) == match
+
+
+@pytest.mark.parametrize("pattern", ["(a*)*b", "(a|aa)+$b", "(a?){30}a{30}b"])
+def test_search_for_patterns_that_explode_elsewhere_ends(pattern):
+    assert matcher(pattern).search("a" * 1000, 0) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "answer"), [("a*", True), ("a|b?", True), ("\\b", True), ("a|b", False), ("a{2}", False)]
+)
+def test_pattern_that_may_match_nothing(pattern, answer):
+    assert matcher(pattern).may_match_nothing == answer

@@ -53,6 +53,48 @@ class Matcher:
             before = char
         return 0 in self._closure(current, before, "")
 
+    def search(self, text: str, start: int) -> tuple[int, int] | None:
+        """Where the first match at `start` or behind begins and ends, the longest of those that begin there."""
+        match: tuple[int, int] | None = None
+        current: dict[int, int] = {}
+        for position in range(start, len(text) + 1):
+            if match is None:
+                current.setdefault(self.start, position)
+            if not current:
+                break
+            before, after = text[position - 1 : position] if position else "", text[position : position + 1]
+            reached = self._earliest(current, before, after)
+            begin = reached.get(0)
+            if begin is not None and (match is None or begin <= match[0]):
+                match = begin, position
+            current = {}
+            for index, begin in reached.items():
+                state = self.states[index]
+                is_early = match is None or begin <= match[0]
+                if after and is_early and state.accepts is not None and state.accepts(after):
+                    current.setdefault(state.following[0], begin)
+        return match
+
+    def _earliest(self, current: dict[int, int], before: str, after: str) -> dict[int, int]:
+        """The states reached without reading, with the earliest positions where ways to them begin, in their order."""
+        reached: dict[int, int] = {}
+        for begin in sorted({*current.values()}):
+            same = frozenset(index for index, each in current.items() if each == begin)
+            for index in self._closure(same, before, after):
+                reached.setdefault(index, begin)
+        return reached
+
+    @property
+    def may_match_nothing(self) -> bool:
+        """Whether the empty text is a match, at least between some characters."""
+        reached, pending = set[int](), [self.start]
+        while pending:
+            index = pending.pop()
+            if index not in reached and self.states[index].accepts is None:
+                reached.add(index)
+                pending += self.states[index].following
+        return 0 in reached
+
     # ---- building ----------------------------------------------------------------------------------------------
 
     def _add(self, state: State) -> int:

@@ -90,6 +90,7 @@ OPS: dict[str, tuple[str, ...]] = {
         "Sampling",
         "WhisperBeamSearch",
     ),
+    "texts": ("Tokenizer",),
 }
 """The operators that each module of the package reads."""
 

@@ -24,6 +24,7 @@ from whorl.ops.sequence.sequences import (
 )
 from whorl.ops.signal.spectral import BlackmanWindow, HammingWindow, HannWindow, MelWeightMatrix
 from whorl.ops.text.strings import StringNormalizer, StringSplit
+from whorl.ops.text.tokens import Tokenizer
 
 _OF_ANY_LENGTH: tuple[type[Op], ...] = (
     NonZero,
@@ -31,6 +32,7 @@ _OF_ANY_LENGTH: tuple[type[Op], ...] = (
     NonMaxSuppression,
     StringSplit,
     StringNormalizer,
+    Tokenizer,
     Range,
     ConstantOfShape,
     BlackmanWindow,
