@@ -45,5 +45,5 @@ def test_kernel_begins_with_the_table_of_functions_that_makes_it(table):
     out = np.zeros(1, np.int64)
     create = ctypes.CFUNCTYPE(ctypes.c_void_p, *[ctypes.c_void_p] * 4)(table[1 + MEMBERS.index("CreateKernelV2")])
     assert create(None, 1234, None, out.ctypes.data) is None
-    assert list((ctypes.c_int64 * KERNEL_CELLS).from_address(int(out[0]))) == [1234, 0, 0]
+    assert list((ctypes.c_int64 * KERNEL_CELLS).from_address(int(out[0]))) == [1234, *[0] * (KERNEL_CELLS - 1)]
     ctypes.CFUNCTYPE(None, ctypes.c_void_p)(table[1 + MEMBERS.index("KernelDestroy")])(int(out[0]))

@@ -1,15 +1,16 @@
 """How the threads of a session of onnxruntime's share a nest's steps: on its own pool, by `KernelContext_ParallelFor`.
 
 A kernel cannot ask how many threads that pool has. It counts those that come at once, after one, two, four and so on
-times that it had work for several, and computes alone where there is one. Steps are handed out in chunks, first come,
-first served, so nobody waits for a thread that does something else. Every element is computed by one thread as if there
-were no other: its bits do not depend on how many there are.
+times that it had work for several, and computes alone where there is one, or where that is faster (`times`). Steps are
+handed out in chunks, first come, first served, so nobody waits for a thread that does something else. Every element is
+computed by one thread as if there were no other: its bits do not depend on how many there are.
 """
 
 from __future__ import annotations
 
 from whorl.codegen import ranges
 from whorl.codegen.callers import FORK, FORK_PARAMETERS
+from whorl.codegen.custom_ops import times
 from whorl.codegen.custom_ops.interface import Slot, call, function_of
 from whorl.codegen.ranges import ITERATIONS, REPORT, REPORT_PARAMETERS
 from whorl.debug import debug
@@ -22,7 +23,9 @@ FORK_NAME, REPORT_NAME = "@whorl_fork", "@whorl_report"
 API, THREADS, FORKS = range(3)
 """Cells of a kernel, which belongs to one session: onnxruntime's functions, the most threads that came at once, and how
 often there was work for several."""
-KERNEL_CELLS = 3
+KERNEL_TIMES = 8
+"""The first of the cells of `times`."""
+KERNEL_CELLS = KERNEL_TIMES + times.ENTRIES * times.CELLS
 KERNEL, RUN, LOCK, STATUS, FIRST, LENGTH = range(ranges.COUNT, ranges.COUNT + 6)
 """Cells of the context behind those that programs know of: the kernel, and onnxruntime's context of the run; then the
 failure so far, one thread at a time: its status or 0, the range it was in, and how many iterations it has."""
@@ -30,9 +33,8 @@ FUNCTION, ARGUMENTS, EXTENT, CHUNK, SHARE, PRESENT, LATE, NEXT = 16, 17, 18, 19,
 """What is run, in chunks of at least so many steps, and of one part in so many of what is left. In another cache line,
 the threads that have come and whether they are counted, and later the first step that nobody has taken."""
 COUNT = 32
-LEAST_WORK = 1 << 21
-"""Scalar operations that surely take several times as long as handing work to a thread: as vectors, they may take a
-tenth of the time that is usual."""
+LEAST_WORK = 1 << 18
+"""Scalar operations that may take so long that it is worth looking at the clock."""
 CHUNKS = 16
 """Chunks that make up the least work which is shared."""
 SEATS = 256
@@ -59,6 +61,7 @@ def define_sharing(module: Module, is_dll: bool) -> None:
     """The functions that programs have in their context; `is_dll`: for Windows."""
     _define_seat(module, "@SwitchToThread" if is_dll else "@sched_yield")
     _define_count(module)
+    times.define_times(module, is_dll)
     _define_share(module)
     _define_fork(module)
     _define_precedes(module)
@@ -112,7 +115,7 @@ def _define_count(module: Module) -> None:
 
 
 def _define_fork(module: Module) -> None:
-    """Run a function for all steps, on several threads where that may be worth it; its status, or 0."""
+    """Run a function for all steps, on several threads where that is faster; its status, or 0."""
     f = Function(module, FORK_NAME, "i64", FORK_PARAMETERS, "hidden")
     extent, work = f.argument("extent"), f.argument("work")
     f.store(f.index(0), _cell(f, STATUS))
@@ -124,17 +127,29 @@ def _define_fork(module: Module) -> None:
     before = f.index(f.value("i64", f"atomicrmw add {_kernel_cell(f, FORKS)}, i64 1 monotonic"))
     with f.when((before & (before + 1)).equals(0)):
         f.run("@whorl_count", f["context"])
-    threads = f.index(f.value("i64", f"load atomic i64, {_kernel_cell(f, THREADS)} monotonic, align 8"))
+    threads = f.index(times.load(f, _kernel_cell(f, THREADS)))
     chunk = f.most(f.index(least // CHUNKS) // f.most(f.least(work, _MOST_WORK), 1), 1)
     seats = f.least((extent - 1) // chunk + 1, threads)
-    f.branch(seats > 1, "several", "alone")
+    total = f.most(extent, 1) * f.most(work, 1)
+    f.branch(seats > 1, "both", "alone")
+    f.start("both")
+    entry, key = times.entry_of(f, _kernel_cell(f, KERNEL_TIMES), f["function"], total)
+    is_shared = f.call("@whorl_choose", "i1", entry, key, total)
+    start = f.call("@whorl_now", "i64")
+    f.branch(is_shared, "several", "one")
+    f.start("one")
+    status = f.call_pointer(f["function"], "i64", f["arguments"], f.index(0), extent, f["context"])
+    f.run("@whorl_keep", entry, f.index(times.ALONE), start, total)
+    f.give(status)
     f.start("several")
+    chunk = f.most(chunk, extent // (seats * 2))
     parts = ((FUNCTION, f["function"]), (ARGUMENTS, f["arguments"]), (EXTENT, extent), (CHUNK, chunk), (SHARE, seats))
     for cell, value in parts:
         f.store(value, _cell(f, cell))
     _store(f, f.index(0), NEXT)
     _seat_threads(f, "@whorl_share", seats)
     f.run("@whorl_share", f["context"], f.index(0))  # what is left, where onnxruntime has refused
+    f.run("@whorl_keep", entry, f.index(times.SHARED), start, total)
     f.give(_load(f, STATUS))
 
 
