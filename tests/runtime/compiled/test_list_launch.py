@@ -117,3 +117,47 @@ def test_run_can_be_cancelled_by_a_limit_after_direct_ones() -> None:
     with pytest.raises(whorl.LimitError):
         made.run(None, {"s": arrays(1, 3)}, options)
     assert made.run(None, {"s": arrays(1, 3)})[0][0].tolist() == [2]
+
+
+def test_small_lists_of_one_shape_have_the_launch_of_all_lists(forbid_others) -> None:
+    made = session(DOUBLED)
+    for _ in range(2):
+        made.run(None, {"s": arrays(3, 3)})
+    (launch,) = launches(made)
+    forbid_others()
+    for lengths in ((4, 4), (5, 5, 5), (1, 3), (0, 0, 7), (2, 2)):
+        (r,) = made.run(None, {"s": arrays(*lengths)})
+        assert [a.tolist() for a in r] == [(2 * a).tolist() for a in arrays(*lengths)]
+    assert launches(made) == [launch]
+
+
+def test_one_array_has_a_launch_for_all_lengths(forbid_others) -> None:
+    made = session(DOUBLED)
+    for _ in range(2):
+        made.run(None, {"s": arrays(3)})
+    (launch,) = launches(made)
+    forbid_others()
+    for length in (4, 2, 700):
+        (r,) = made.run(None, {"s": arrays(length)})
+        assert [a.tolist() for a in r] == [(2 * a).tolist() for a in arrays(length)]
+    assert launches(made) == [launch]
+
+
+def test_large_lists_of_one_shape_are_rows() -> None:
+    made = session(DOUBLED)
+    for lengths in ((4000, 4000), (3,) * 9, (4000, 4000)):
+        for _ in range(2):
+            (r,) = made.run(None, {"s": arrays(*lengths)})
+            assert [a.tolist() for a in r] == [(2 * a).tolist() for a in arrays(*lengths)]
+    assert launches(made) == [] and len(made._fast_path.launches) == 2
+
+
+def test_small_lists_are_rows_where_only_these_have_native_code() -> None:
+    proto = model("""main (seq(float[k]) s, int64 i) => (float[k] y, seq(float[k]) t) {
+        y = SequenceAt(s, i) t = SequenceErase(s, i)
+    }""")
+    made = session(proto)
+    for lengths in ((3, 3), (4, 4, 4), (2, 2)):
+        y, t = made.run(None, {"s": arrays(*lengths), "i": np.array(1)})
+        assert y.tolist() == arrays(*lengths)[1].tolist() and len(t) == len(lengths) - 1
+    assert launches(made) == [] and [verdict.how for verdict in made.explain()] == ["native"]

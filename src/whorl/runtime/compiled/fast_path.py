@@ -21,6 +21,7 @@ from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
 from whorl.runtime.compiled.list_launch import ListLaunch
 from whorl.runtime.compiled.lists import ListArrays, ListMemory, ListReader
 from whorl.runtime.compiled.prepared import Description, PreparedSession
+from whorl.runtime.compiled.subgraph_programs import FEW, SMALL
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
 
@@ -178,7 +179,7 @@ class FastPath:
         memory: list[np.ndarray] = []
         sizes: list[int] = []
         key: list[tuple[int, ...] | None] = [None]
-        is_ragged = False
+        is_ragged, is_small = False, self.subgraph is not None and self.subgraph.programs.prefers_tables
         for x, (dtype, reader) in zip(arguments, self.sources):  # noqa: B905 - `strict` takes longer
             if reader is not None:
                 known = reader.read(x)
@@ -186,6 +187,7 @@ class FastPath:
                     return None
                 is_ragged = is_ragged or not known.is_alike
                 total, count = known.total, known.count
+                is_small = is_small and count < FEW and total <= SMALL
                 key.append((known.rank, total if total < LEAST else LEAST, count if count < LEAST else LEAST))
                 memory += known.elements, known.table
                 sizes += total, count
@@ -197,7 +199,7 @@ class FastPath:
                 feeds.append(x)
             else:
                 return None
-        return Tensors(feeds, is_ragged, tuple(key), memory, sizes)
+        return Tensors(feeds, is_ragged or is_small, tuple(key), memory, sizes)
 
     def _give_back(self, tensors: Tensors) -> None:
         """Let other lists be read into the memory of these."""

@@ -25,7 +25,7 @@ Form = tuple[int, int, int, int]
 
 
 class ListLaunch(BoundLaunch):
-    """A launch for lists of any sizes from two on; the names of `sources` are sizes, by their numbers."""
+    """A launch for lists of any sizes from two on, or of one array; names in `sources` are sizes, by their numbers."""
 
     def __init__(self, launch: Launch, lengths: Mapping[str, int], sources: Mapping[str, int]) -> None:
         super().__init__(launch, lengths)
@@ -41,11 +41,12 @@ class ListLaunch(BoundLaunch):
     def of(cls, bound: BoundLaunch, binding: Binding, numbers: Sequence[int | None]) -> ListLaunch | None:
         """That of a program bound to some lists; None where more follows from their sizes than scalars.
 
-        `numbers` are those of the sizes that are the first lengths of inputs, None for inputs that are no lists.
+        `numbers` are those of the sizes that are the first lengths of inputs, None for inputs that are no lists. A
+        length that the program was made for, 0 or 1, is not read.
         """
         sources: dict[str, int] = {}
         for number, shape in zip(numbers, binding.shapes, strict=True):
-            if number is not None:
+            if number is not None and not isinstance(shape[0], int):
                 name = plain_name(shape[0])
                 if name is None:
                     return None

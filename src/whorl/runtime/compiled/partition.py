@@ -82,6 +82,7 @@ class CompiledSubgraph:
             [values[slot] for slot in self.outputs],
             [constants[slot] for slot in read if slot in constants],
         )
+        self.programs.prefers_tables = bool(self.programs.cache.sequences)
         self.cache = self.programs.cache
         self.title = self.cache.title
         self.parts: list[Part] = []
@@ -126,10 +127,13 @@ class CompiledSubgraph:
             trace.add_compilation(self.title, start, program.reason if isinstance(program, Refusal) else None)
         if isinstance(program, Refusal) and cache in (self.cache, *self.programs.limited.values()):
             self._split(program)
+        if isinstance(program, BoundLaunch) and self._launch(program, arrays, run, slots):
+            return True
+        if program is not None and self.programs.prefers_tables and self.programs.is_for_tables(cache):
+            self.programs.prefers_tables = False
+            return self._run_compiled(run, slots)
         if not isinstance(program, BoundLaunch):
             return False
-        if self._launch(program, arrays, run, slots):
-            return True
         self.failures += cache is self.cache
         if cache.loop is not None and self.failures >= MOST_FAILURES:
             self.parts = self._without_loops

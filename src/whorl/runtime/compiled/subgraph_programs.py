@@ -12,13 +12,22 @@ import numpy as np
 from whorl.ir.graph import Node, Value
 from whorl.runtime.compiled.program_cache import ProgramCache
 from whorl.runtime.compiled.ragged_inputs import RaggedInputs
+from whorl.runtime.values import is_array, is_sequence
 
 MOST_LIMITS = 4
 """Limits on iterations for which a subgraph keeps programs of their own."""
 
 
+FEW, SMALL = 8, 4096
+"""Arrays below so many, of no more elements in all, are read faster one by one than they are bound as rows."""
+
+
 class SubgraphPrograms:
-    """The caches of consecutive nodes; of slices of a loop, `varying` are inputs that differ from slice to slice."""
+    """The caches of consecutive nodes; of slices of a loop, `varying` are inputs that differ from slice to slice.
+
+    `prefers_tables`: small lists go to the programs for lists whose tensors differ in shape also where they do not,
+    since those serve all lengths alike.
+    """
 
     def __init__(
         self,
@@ -33,6 +42,7 @@ class SubgraphPrograms:
         self.cache = self._make()
         self.limited: dict[int, ProgramCache] = {}
         self.ragged: dict[int | None, RaggedInputs] = {}
+        self.prefers_tables = False
 
     def _make(
         self, most_iterations: int | None = None, first: Sequence[Node] = (), inputs: Sequence[Value] | None = None
@@ -51,6 +61,10 @@ class SubgraphPrograms:
         self, values: Sequence[object], most_iterations: int | None
     ) -> tuple[ProgramCache, list[np.ndarray]] | None:
         """The cache for these inputs and a limit on iterations, and the inputs' arrays; None where there is none."""
+        if self.prefers_tables and self.cache.sequences and all(map(_is_small, values)):
+            chosen = self.find_ragged(values, most_iterations)
+            if chosen is not None:
+                return chosen
         cache = self._for_limit(most_iterations)
         arrays = cache.require_arrays(values)
         return self.find_ragged(values, most_iterations) if arrays is None else (cache, arrays)
@@ -81,3 +95,12 @@ class SubgraphPrograms:
             cache = self._make(most_iterations)
             self.limited = {**dict([*self.limited.items()][1 - MOST_LIMITS :]), most_iterations: cache}
         return cache
+
+    def is_for_tables(self, cache: ProgramCache) -> bool:
+        """Whether a cache has programs for lists whose tensors differ in shape."""
+        return any(cache is each for inputs in self.ragged.values() for each in inputs.caches.values())
+
+
+def _is_small(value: object) -> bool:
+    """Whether a value is a small list, or none."""
+    return not is_sequence(value) or (len(value) < FEW and sum(x.size for x in value if is_array(x)) <= SMALL)
