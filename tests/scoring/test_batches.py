@@ -9,7 +9,7 @@ from whorl.api.models import load_module
 from whorl.api.options import SessionOptions
 from whorl.errors import RunError
 from whorl.scoring.batches import LARGEST, SMALLEST, choose_batch
-from whorl.scoring.jobs import Settings, prepare_scorer
+from whorl.scoring.preparing import Settings, prepare_scorer
 from whorl.scoring.rows import Scorer
 
 

@@ -159,3 +159,11 @@ def test_output_without_a_column_is_refused(type, message):
 def test_chunk_that_is_alone_is_not_copied():
     chunk = pa.array([1.0, 2.0, 3.0])
     assert read_column(pa.chunked_array([chunk]), "c").elements.ctypes.data == chunk.buffers()[1].address
+
+
+@pytest.mark.parametrize("name", ["int8", "uint16", "int64", "float16", "float32", "float64"])
+def test_slices_of_numbers_are_read_where_they_lie(name):
+    whole = pa.array(np.arange(9, dtype=name))
+    for part in (whole, whole.slice(2, 4), whole.slice(5), whole.slice(9)):
+        assert read_column(part, "c").elements.tolist() == part.to_pylist()
+        assert read_column(part, "c").elements.dtype == name

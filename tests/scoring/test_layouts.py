@@ -9,7 +9,8 @@ from whorl.api.models import load_module
 from whorl.api.options import SessionOptions
 from whorl.api.session import InferenceSession
 from whorl.errors import RunError
-from whorl.scoring.layouts import Layout, candidates
+from whorl.scoring.candidates import candidates
+from whorl.scoring.layouts import Layout
 from whorl.scoring.mapping import map_columns
 
 

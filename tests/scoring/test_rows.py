@@ -9,7 +9,7 @@ from whorl.api.models import load_module
 from whorl.api.options import SessionOptions
 from whorl.api.session import InferenceSession
 from whorl.errors import RunError
-from whorl.scoring.jobs import Settings, prepare_scorer
+from whorl.scoring.preparing import Settings, prepare_scorer
 
 RAGGED = pa.table(
     {

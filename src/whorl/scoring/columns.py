@@ -7,6 +7,7 @@ the column has floats; any other missing value is a fault of its row.
 from __future__ import annotations
 
 import math
+from functools import cache
 from typing import Any
 
 import ml_dtypes
@@ -119,7 +120,7 @@ def _bounds(array: Any) -> tuple[np.ndarray, np.ndarray, Any]:
         size = array.type.list_size
         begins = size * np.arange(len(array), dtype=np.int64)
         return begins, begins + size, array.values.slice(array.offset * size, len(array) * size)
-    offsets = array.offsets.to_numpy().astype(np.int64)
+    offsets = _numbers(array.offsets).astype(np.int64)
     low, high = int(offsets[0]), int(offsets[-1])
     return offsets[:-1] - low, offsets[1:] - low, array.values.slice(low, high - low)
 
@@ -148,8 +149,23 @@ def _read_leaf(array: Any, name: str) -> Column:
     if array.null_count and not types.is_floating(array.type):
         faults = {int(row): f"column {name!r} has no value" for row in np.flatnonzero(_nulls(array))}
         array = array.fill_null("" if is_text else False if types.is_boolean(array.type) else 0)
-    elements = array.to_numpy(zero_copy_only=False)
+    elements = _numbers(array)
     return Column(elements, np.zeros((len(elements), 0), np.int64), faults)
+
+
+def _numbers(array: Any) -> np.ndarray:
+    """The elements of an array: numbers as they lie in memory, since pyarrow loads pandas to convert them."""
+    dtype = _plain_types().get(array.type)
+    if array.null_count or not len(array) or dtype is None:
+        return array.to_numpy(zero_copy_only=False)
+    return np.frombuffer(array.buffers()[1], dtype, len(array), array.offset * dtype.itemsize)
+
+
+@cache
+def _plain_types() -> dict[Any, np.dtype]:
+    """The types of Arrow whose elements lie in memory as NumPy's do."""
+    dtypes = [np.dtype(code) for code in STORED - {"?"}]
+    return {arrow().from_numpy_dtype(dtype): dtype for dtype in dtypes}
 
 
 def _nulls(array: Any) -> np.ndarray:
@@ -227,7 +243,7 @@ def write_column(value: Any, type: Any) -> Any:
         depth.append(leaf)
         leaf = leaf.value_type
     flat = value.reshape(-1)
-    column = pa.array(flat.tolist() if leaf == pa.string() else flat.astype(_stored(value.dtype), copy=False), leaf)
+    column = _column(flat, leaf)
     count = len(value)
     sizes = [math.prod(value.shape[: axis + 1]) for axis in range(value.ndim)]
     for axis in range(len(depth), 0, -1):
@@ -239,6 +255,17 @@ def write_column(value: Any, type: Any) -> Any:
             column = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), column, type=kind)
     assert len(column) == count
     return column
+
+
+def _column(flat: np.ndarray, type: Any) -> Any:
+    """An Arrow array of elements: numbers as they lie in memory, since pyarrow loads pandas to convert them."""
+    pa = arrow()
+    if type == pa.string():
+        return pa.array(flat.tolist(), type)
+    stored = flat.astype(_stored(flat.dtype), copy=False)
+    if _plain_types().get(type) != stored.dtype:
+        return pa.array(stored, type)
+    return pa.Array.from_buffers(type, len(stored), [None, pa.py_buffer(np.ascontiguousarray(stored))])
 
 
 def array_column(array: np.ndarray, name: str) -> Any:

@@ -23,8 +23,13 @@ from whorl.scoring.columns import array_column
 from whorl.scoring.engines import run_parts
 from whorl.scoring.files import FileSource, find_files, open_files
 from whorl.scoring.frames import Prepare, kind_of, score_dask, score_ray
-from whorl.scoring.jobs import (
-    Job,
+from whorl.scoring.jobs import Job
+from whorl.scoring.layouts import SENTENCES
+from whorl.scoring.mapping import Columns
+from whorl.scoring.packages import arrow
+from whorl.scoring.parts import Manifest, Target, check_manifest, check_target
+from whorl.scoring.pipeline import Done
+from whorl.scoring.preparing import (
     Settings,
     fit_rows,
     float_columns,
@@ -33,11 +38,6 @@ from whorl.scoring.jobs import (
     read_model,
     rows_at_once,
 )
-from whorl.scoring.layouts import SENTENCES
-from whorl.scoring.mapping import Columns
-from whorl.scoring.packages import arrow
-from whorl.scoring.parts import Manifest, Target, check_manifest, check_target
-from whorl.scoring.pipeline import Done
 from whorl.scoring.rows import OnError, Scorer
 from whorl.scoring.sources import PART_ROWS, Part, Source, TableSource
 from whorl.scoring.storage import Storage

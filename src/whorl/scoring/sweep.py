@@ -23,9 +23,10 @@ from whorl.scoring.batches import choose_batch
 from whorl.scoring.designs import Design, coordinates
 from whorl.scoring.digests import digest_simulated, digest_value
 from whorl.scoring.files import find_files, open_files
-from whorl.scoring.jobs import Job, Settings, prepare_scorer, read_model
+from whorl.scoring.jobs import Job
 from whorl.scoring.packages import arrow, package
 from whorl.scoring.parts import Manifest, Target
+from whorl.scoring.preparing import Settings, prepare_scorer, read_model
 from whorl.scoring.rows import ERROR, Scorer
 from whorl.scoring.score import Engine, Progress, Scored, compute_parts, write_parts
 from whorl.scoring.simulations import simulation_scorer
