@@ -25,6 +25,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.types import AnyShape, Fact, Known, TensorType
 from whorl.lowering.expressions import Unsupported
 from whorl.lowering.graphs import lower_graph
+from whorl.passes.open_streams import open_streams
 
 LIST = Path(__file__).parent / "any_length.txt"
 PREFERRED = ("float32", "int64", "uint8", "int8", "bool")
@@ -134,7 +135,7 @@ def feeds_of(form: Form, lengths: dict[str, int], seed: int = 0) -> Feeds:
 
 def calls_of(case: Case) -> list[str]:
     """The ops that native code calls, or the reason why there is none, where all lengths have names."""
-    region = whorl.load(model_of(case, dict.fromkeys("NMKLPQRHW", 4))).main
+    region = open_streams(whorl.load(model_of(case, dict.fromkeys("NMKLPQRHW", 4))))
     facts = [_over_names(case, value.name, value) for value in region.arguments]
     try:
         program = lower_graph(region, facts, takes_lengths=True).program

@@ -19,6 +19,7 @@ def forms() -> Iterator[Form]:
     yield from normalizations()
     yield from losses()
     yield from windows()
+    yield from draws()
     yield from recurrences()
     yield from images()
     yield from attention()
@@ -127,6 +128,14 @@ def windows() -> Iterator[Form]:
         yield form(op, o("int64", "", "length N"), to="?", gives=("float32",), **message)
     yield form("HannWindow", o("int64", "", "length N"), to="?", gives=("float64",), periodic=0,
                output_datatype=onnx_type("float64"), **message)  # fmt: skip
+
+
+def draws() -> Iterator[Form]:
+    floats = ("float16", "bfloat16", "float32", "float64")
+    yield form("RandomUniformLike", "N M", to="N M", only=floats, seed=1.0, low=-2.0, high=3.0, gives=("",))
+    yield form("RandomNormalLike", "N M", to="N M", only=floats, seed=2.0, mean=1.0, scale=0.5, gives=("",))
+    yield form("Bernoulli", "N", to="N", only=floats, seed=3.0, gives=("",))
+    yield form("Multinomial", x("N P", "tame"), to="N 3", only=floats, seed=4.0, sample_size=3, gives=("int32",))
 
 
 def normalizations() -> Iterator[Form]:
