@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from whorl.errors import RunError
-from whorl.scoring.engines import check_versions, run_parts, versions
+from whorl.scoring.engines import check_versions, ray_cluster, run_parts, versions
 
 TESTS = str(Path(__file__).parents[1])
 
@@ -64,6 +64,14 @@ def test_part_of_a_worker_that_is_killed_is_computed_again(on, tmp_path):
     pytest.importorskip({"dask": "distributed", "ray": "ray"}[on])
     assert squares(Square(str(tmp_path), kills=True), on) == EXPECTED
     assert "killed" in os.listdir(tmp_path) and str(os.getpid()) not in os.listdir(tmp_path)
+
+
+@pytest.mark.slow
+def test_worker_of_ray_that_never_gets_a_cpu_is_not_waited_for(tmp_path):
+    pytest.importorskip("ray")
+    with ray_cluster(1, None):
+        assert squares(Square(str(tmp_path)), "ray", workers=2) == EXPECTED
+    assert len(os.listdir(tmp_path)) == 1
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ from whorl.scoring.packages import package
 
 Task = Callable[[Any], Any]
 """What computes a part; it can be pickled."""
+DEATHS = 4
+"""Workers of Ray that a part may cost before it ends the run."""
 AGAIN = "start again: parts that are written are not computed again"
 SHARED = "whorl", "numpy", "pyarrow"
 """The packages whose versions workers must have as well."""
@@ -185,34 +188,59 @@ def ray_cluster(workers: int | None, address: str | None) -> Iterator[Any]:
 
 
 class _Actor:
-    """A worker of Ray: it has the task, and with it the session."""
+    """A worker of Ray: it has the task, and with it the session, which it loads again after a death."""
 
-    def __init__(self, task: _Guarded, own: dict[str, str]) -> None:
-        self.task, self.own = task, own
+    call: Callable[[Any], tuple[bool, Any]] | None = None
 
-    def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
-        try:
-            check_versions(self.own, {"of Ray": versions()})
-        except RunError as error:
-            return {"result": [pickle.dumps((False, error))]}
-        return {"result": [pickle.dumps(self.task(pickle.loads(part))) for part in batch["part"]]}
+    def load(self, task: Sequence[Any], own: dict[str, str]) -> Callable[[Any], tuple[bool, Any]]:
+        """What computes parts; `task` is where Ray has its bytes, in a list, which Ray hands on as it is."""
+        if self.call is None:
+            try:
+                check_versions(own, {"of Ray": versions()})
+            except RunError as error:
+                return partial(_fail, error)
+            self.call = pickle.loads(package("ray").get(task[0]))
+        assert self.call is not None
+        return self.call
+
+    def start(self, task: Sequence[Any], own: dict[str, str]) -> None:
+        """Load the task before there is a part."""
+        self.load(task, own)
+
+    def compute(self, task: Sequence[Any], own: dict[str, str], part: bytes) -> bytes:
+        """The result of a part, or its error."""
+        return pickle.dumps(self.load(task, own)(pickle.loads(part)))
+
+
+def _fail(error: RunError, part: Any) -> tuple[bool, Any]:  # noqa: ARG001 - whatever the part
+    return False, error
 
 
 def _run_ray(task: Task, parts: Sequence[Any], workers: int | None, address: str | None) -> Iterator[Any]:
     with ray_cluster(workers, address) as ray:
-        data = package("ray.data")
         count = workers or max(1, int(ray.cluster_resources().get("CPU", 1)))
-        data.DataContext.get_current().enable_progress_bars = False
-        items = data.from_items([{"part": pickle.dumps(part)} for part in parts], override_num_blocks=len(parts))
-        results = items.map_batches(
-            _Actor,
-            fn_constructor_args=(_Guarded(task), versions()),
-            batch_size=1,
-            compute=data.ActorPoolStrategy(size=min(count, len(parts))),
-            num_cpus=1,
-        )
+        kind = ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=DEATHS)(_Actor)
+        shared = [ray.put(pickle.dumps(_Guarded(task)))], versions()
+        actors = [kind.remote() for _ in range(min(count, len(parts)))]
         try:
-            for row in results.iter_rows():
-                yield _unwrap(pickle.loads(row["result"]))
+            yield from _results_of_ray(ray, actors, shared, parts)
         except ray.exceptions.RayError as error:
             raise RunError(f"Ray gave up: {str(error).splitlines()[0]}", fix=AGAIN) from None
+        finally:
+            for actor in actors:
+                ray.kill(actor)
+
+
+def _results_of_ray(ray: Any, actors: Sequence[Any], shared: Sequence[Any], parts: Sequence[Any]) -> Iterator[Any]:
+    """What parts give, each computed by an actor that has started and is free; some may wait for a CPU to the end."""
+    left, missing = iter(parts), len(parts)
+    running = {actor.start.remote(*shared): (actor, False) for actor in actors}
+    while missing:
+        (ready, *_), _ = ray.wait(list(running))
+        result, (actor, is_part) = ray.get(ready), running.pop(ready)
+        part = next(left, None)
+        if part is not None:
+            running[actor.compute.remote(*shared, pickle.dumps(part))] = actor, True
+        if is_part:
+            missing -= 1
+            yield _unwrap(pickle.loads(result))
