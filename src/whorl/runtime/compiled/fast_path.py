@@ -201,12 +201,6 @@ class FastPath:
                 return None
         return Tensors(feeds, is_ragged or is_small, tuple(key), memory, sizes)
 
-    def _give_back(self, tensors: Tensors) -> None:
-        """Let other lists be read into the memory of these."""
-        for feed in tensors.feeds:
-            if isinstance(feed, ListMemory):
-                feed.give_back()
-
     def _remember(self, key: Signature, launch: BoundLaunch, positions: list[int], count: int) -> Entry:
         while len(self.launches) >= MOST_BOUND:
             self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
@@ -274,7 +268,9 @@ class FastPath:
             if entry is None or not isinstance(entry[0], ListLaunch):
                 arrays = exact
         results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors.sizes)
-        self._give_back(tensors)
+        for feed in tensors.feeds:
+            if isinstance(feed, ListMemory):
+                feed.give_back()
         return results
 
     def _new_entry(self, tensors: Tensors) -> Entry | None:

@@ -6,6 +6,7 @@ shapes, which it reads.
 
 from __future__ import annotations
 
+import struct
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
@@ -36,6 +37,9 @@ class ListLaunch(BoundLaunch):
         self.forms: list[Form] = [
             _form(cell, form, lengths, sources) for cell, form in forms if dims.names_in(form) & sources.keys()
         ]
+        program = self.graph.program
+        self.cells = [*self.scalars.values(), *[0] * (len(program.scalars) - len(self.scalars))]
+        self.pack = struct.Struct(f"{len(self.cells) + len(self.graph.inputs)}q").pack_into
 
     @classmethod
     def of(cls, bound: BoundLaunch, binding: Binding, numbers: Sequence[int | None]) -> ListLaunch | None:
@@ -64,12 +68,15 @@ class ListLaunch(BoundLaunch):
             memory = self.spare.pop() if self.spare else self._borrow()
         except (MemoryError, IndexError, ValueError):
             return None
-        launch, block = self.launch, memory.block
+        launch, cells = self.launch, self.cells.copy()
         for cell, number, source, times in self.forms:
-            block[cell] = number + sizes[source] * times
-        launch.pack_inputs(block, launch.inputs_offset, *map(id, arrays))
-        if budget is not memory.budget or budget.threads != 1:
+            cells[cell] = number + sizes[source] * times
+        self.pack(memory.block, 0, *cells, *map(id, arrays))
+        # No period starts anew: a program that runs so long that it asks does so at once, then in periods.
+        if budget is not memory.budget:
             memory.set_budget(budget)
+        elif budget.threads != 1:
+            memory.context.set_threads(budget.threads)
         if launch.entry(memory.address):
             memory.trim(is_stale=True)
             memory.context.raise_error()
