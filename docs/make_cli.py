@@ -47,10 +47,9 @@ is reached; a note, what may be meant otherwise.
 A line for each stretch of nodes that ran as one program, and for each node between them:
 
 ```text
-native      Neg 'a' to Abs 'c' (3 nodes)
-native      Loop 'roll' (5 nodes)
-  calls back for SoftmaxCrossEntropyLoss 'loss': no native form for their types and shapes
-interpreted HannWindow 'once': HannWindow has no native form
+native      Neg 'a' to Loop 'roll' (9 nodes)
+  calls back for DFT 'back': no native form for their types and shapes
+interpreted MelWeightMatrix 'once': MelWeightMatrix has no native form
 interpreted Loop 'text' (3 nodes): carried value 's' is string
     interpreted Identity 'on': it ran too seldom to be worth compiling
     interpreted Identity 't': 's' is string[2]
@@ -76,9 +75,9 @@ const char *neurons_message(int32_t status);
 `examples/neurons.c` is a whole program. Without C, `whorl.load_compiled("neurons.so").run(None, feeds)` runs the same
 library. Lengths that `--dim` does not fix are given to each run; fixed ones make faster code, and some ops have a
 native form for those alone. An output of which only the run knows the lengths comes in memory that the library takes
-and the caller frees. What has no native form is refused. Shared libraries are linked by the C compiler of the system
-(`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang (`pip install 'whorl[aot]'`);
-object files need neither.
+and the caller frees. What has no native form is refused, and random ops without a seed. Shared libraries are linked by
+the C compiler of the system (`CC`, `cc`, `gcc` or `clang`) or, where there is none, by that of the package ziglang
+(`pip install 'whorl[aot]'`); object files need neither.
 
 ## Values in files
 
