@@ -62,6 +62,12 @@ def read(key: str) -> memoryview | None:
     return code if digest_of(key, code) == data[:_DIGEST] else None
 
 
+def has(key: str) -> bool:
+    """Whether there is an entry, which may be damaged."""
+    directory = folder()
+    return directory is not None and (directory / f"{key}{_SUFFIX}").exists()
+
+
 def digest_of(key: str, *parts: bytes | memoryview) -> bytes:
     """What an entry begins with."""
     digest = hashlib.sha256(key.encode() + b"\0")

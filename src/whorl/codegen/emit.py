@@ -18,7 +18,7 @@ from whorl.codegen.target import host
 from whorl.debug import debug, dump_program
 from whorl.kernel.canonical import Nest, NestDescription
 from whorl.kernel.equality import key_of
-from whorl.kernel.outline import is_glue, outline, spreads_of
+from whorl.kernel.outline import is_exact_at_any_level, is_glue, outline, spreads_of
 from whorl.kernel.program import Fail, Program, text_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Machine, Module, Unit
@@ -51,6 +51,12 @@ class ProgramModule(Module):
     def optimised(self) -> int:
         """The statements that LLVM optimises: the distinct nests of glue, else all outermost ones."""
         return len(set(self.nests.values())) if self.effort == Effort.GLUE else len(self.program.body)
+
+    @property
+    def quick(self) -> frozenset[str]:
+        if self.effort != Effort.GLUE:
+            return frozenset()
+        return frozenset(name_of(nest) for nest in self.nests.values() if is_exact_at_any_level(nest.statement))
 
     @in_phase(Phase.EMIT)
     def complete(self) -> None:

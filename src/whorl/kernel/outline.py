@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Mapping, Sequence
 
+from whorl.ir.dtypes import is_float
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Expr, Var
 from whorl.kernel.canonical import Nest, NestDescription
 from whorl.kernel.program import For, Program, RunOp, Spread, Statement, Take, When, While
@@ -17,6 +18,8 @@ from whorl.kernel.walk import all_statements, assigned, blocks, expressions
 
 FEW = 4
 """Nests from which a program has functions for them."""
+_LEFT_OPEN = frozenset(("sum", "minimum", "maximum"))
+"""Operations on floats of which the optimiser may choose among results."""
 SHORT = 8
 """Operations for each nest that a program may have besides its nests and be glue."""
 
@@ -52,6 +55,19 @@ def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
             if not FUNCTIONS.isdisjoint(ops):
                 return False
     return count <= SHORT * len(nests)
+
+
+def is_exact_at_any_level(statement: Statement) -> bool:
+    """Whether code that no optimiser has seen gives the same bits, and is only some times slower: no loop over time,
+    and nothing whose order, or whose sign of zero, is left to the optimiser."""
+    for each in all_statements([statement]):
+        if isinstance(each, While):
+            return False
+        for expr in expressions(each):
+            for part in parts_in_order(expr):
+                if isinstance(part, Apply) and part.op in _LEFT_OPEN and is_float(part.dtype):
+                    return False
+    return True
 
 
 def _candidates(block: Sequence[Statement]) -> Iterator[For | Spread | While]:

@@ -149,6 +149,11 @@ class Module:
     def complete(self) -> None:
         """Write what is left to be written, before the text is read."""
 
+    @property
+    def quick(self) -> frozenset[str]:
+        """The routines that give the same results where LLVM optimises nothing, and run once a run."""
+        return frozenset()
+
     def __str__(self) -> str:
         self.complete()
         return self.comment + _lines(definition.text() for definition in self.definitions.values())

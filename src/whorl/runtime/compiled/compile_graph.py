@@ -17,8 +17,11 @@ from whorl.lowering.spreading import spread_graph
 from whorl.runtime.compiled.launch import Launch
 
 
-def compile_graph(graph: GraphProgram, most_statements: int | None = None) -> Launch:
-    """The launch of a program. Raises TooLong where LLVM would have to optimise more outermost statements."""
+def compile_graph(graph: GraphProgram, most_statements: int | None = None, quickly: bool = False) -> Launch:
+    """The launch of a program; `quickly`: it may be optimised later, once it is run again and again.
+
+    Raises TooLong where LLVM would have to optimise more outermost statements.
+    """
     program = graph.program
     seconds = least_seconds(program)
     graph = spread_graph(graph)
@@ -32,5 +35,5 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None) -> La
         first_out = first + len(graph.inputs) + len(graph.constants)
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         add_arrays_entry(module, filled, offset)
-    code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION)
+    code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION, quickly)
     return Launch(replace(graph, constants=graph.arrays), code, offset is not None, asks, seconds)

@@ -31,6 +31,7 @@ from whorl.runtime.limits import UNLIMITED, Budget
 
 if TYPE_CHECKING:
     from whorl.runtime.compiled.context import RunContext
+    from whorl.runtime.compiled.improving import Improving
     from whorl.runtime.compiled.strings import StringTable
 
 SPARE_BYTES = 1 << 26
@@ -67,6 +68,9 @@ class Launch:
         self.shapes = {*map(tuple, graph.shapes.values()), *(shape for shape, _ in self.outputs)}
         self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
         self.entry = entry_of(program, code.address)
+        self.improving: Improving | None = None
+        if code.quick:
+            self.improving = import_whole("whorl.runtime.compiled.improving").Improving(self)
         self.pack_inputs = struct.Struct(f"{len(graph.inputs)}q").pack_into
         self.pack_outputs = struct.Struct(f"{len(self.outputs)}q").pack_into
         self.has_calls = bool(program.calls)
@@ -111,6 +115,7 @@ class BoundLaunch:
         self.allocators = [make_allocator(numbers[shape], dtype) for shape, dtype in launch.outputs]
         self.spare: list[RunMemory] = []
         self.has_run = self.is_large = False
+        self.runs = 0
         self.is_plain = launch.table is None and not graph.sequences and not graph.maps
         self.has_calls = launch.has_calls
         self.needs_help = launch.needs_help and not (launch.only_asks and self._is_short())
@@ -156,6 +161,9 @@ class BoundLaunch:
         scalars: Sequence[tuple[int, int]],
     ) -> list[Any] | None:
         launch = self.launch
+        if launch.improving is not None:
+            self.runs += 1
+            launch.improving.count(self.runs, budget)
         try:
             memory = self._borrow()
             results: list[Any] = [allocate() for allocate in self.allocators]

@@ -64,11 +64,15 @@ class ListLaunch(BoundLaunch):
         if not self.makes_lists_alone:
             scalars = [(cell, number + sizes[source] * times) for cell, number, source, times in self.forms]
             return self.run(arrays, budget, scalars=scalars)
+        launch = self.launch
+        if launch.improving is not None:
+            self.runs += 1
+            launch.improving.count(self.runs, budget)
         try:
             memory = self.spare.pop() if self.spare else self._borrow()
         except (MemoryError, IndexError, ValueError):
             return None
-        launch, cells = self.launch, self.cells.copy()
+        cells = self.cells.copy()
         for cell, number, source, times in self.forms:
             cells[cell] = number + sizes[source] * times
         self.pack(memory.block, 0, *cells, *map(id, arrays))

@@ -30,6 +30,7 @@ from whorl.ir.dims import Linear
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Assign, Call, Fail, For, Program, When, While
+from whorl.llvm.module import Effort, Source
 from whorl.lowering.arena import Arena
 from whorl.lowering.graph_program import GraphProgram, Grown, Strings
 from whorl.lowering.work import skeleton
@@ -67,6 +68,8 @@ class StoredProgram(Struct, frozen=True):
     graph: GraphProgram
     name: str
     keys: tuple[str, ...]
+    quick: tuple[tuple[int, str], ...]
+    """The text of objects that are not optimised, by their numbers."""
     asks: bool
     least_seconds: float
     constants: tuple[tuple[np.dtype, tuple[int, ...], int], ...]
@@ -213,8 +216,11 @@ def _read_program(key: str) -> Launch | None:
         return None
     end = _SIZE + int.from_bytes(data[:_SIZE], "little")
     stored = _decoded(data[_SIZE:end], StoredProgram)
-    code = None if stored is None else MachineCode.from_disk(stored.name, stored.keys, ARRAYS_FUNCTION)
-    if stored is None or code is None:
+    if stored is None:
+        return None
+    quick = {n: Source(text, Effort.ROUTINES) for n, text in stored.quick}
+    code = MachineCode.from_disk(stored.name, stored.keys, ARRAYS_FUNCTION, quick)
+    if code is None:
         return None
     constants = tuple([_array(data, d, s, _aligned(end) + offset) for d, s, offset in stored.constants])
     return Launch(replace(stored.graph, constants=constants), code, True, stored.asks, stored.least_seconds)
@@ -237,7 +243,8 @@ def _program_parts(launch: Launch) -> list[bytes | memoryview]:
         layouts.append((array.dtype, array.shape, size))
         size += _aligned(array.nbytes)
     code = launch.code
-    stored = StoredProgram(bare, code.name, code.keys, launch.asks, launch.least_seconds, tuple(layouts))
+    quick = tuple((n, source.text) for n, source in code.quick.items())
+    stored = StoredProgram(bare, code.name, tuple(code.keys), quick, launch.asks, launch.least_seconds, tuple(layouts))
     header = _encoded(stored)
     if header is None:
         return []

@@ -67,6 +67,8 @@ REPEATED = 2
 """Runs with the same trip count before a subgraph is compiled for it, where its loop needs one that is known."""
 FEW_NODES, SMALL = 2, 4096
 """A subgraph of so few nodes and elements, among other steps, is as fast interpreted."""
+MOST_QUICK = 1 << 20
+"""Elements of the largest input from which all code is optimised before its first run."""
 
 
 class ProgramCache:
@@ -169,7 +171,7 @@ class ProgramCache:
             return None
         decides = not is_last_variant(pattern)
         dtypes, integers = [x.dtype for x in arrays], _small_integers(arrays, self.varying)
-        request = Request(dtypes, binding, integers, is_alone, _is_large(arrays), decides)
+        request = Request(dtypes, binding, integers, is_alone, max((x.size for x in arrays), default=0), decides)
         compile_it = partial(self._compile, pattern, request)
         if not waits:
             compile_in_background(compile_it)
@@ -325,7 +327,7 @@ class ProgramCache:
             graph = self._lower(request, specialised)
             if len(graph.program.calls) >= self.size:
                 return Refusal("no node has a native form")
-            return compile_graph(graph, MOST_STATEMENTS if self.steps > 1 else None)
+            return compile_graph(graph, MOST_STATEMENTS if self.steps > 1 else None, self._may_be_quick(request))
         except TooLong as error:
             return Refusal(str(error), None, min(self.steps, math.ceil(error.statements / MOST_STATEMENTS)))
         except Exception as error:
@@ -333,6 +335,10 @@ class ProgramCache:
             if isinstance(cause, RecursionError) and self.steps > 1:
                 return Refusal("it is too deep for one program", None, 2)
             return refusal_of(error, self.title, self._position(error))
+
+    def _may_be_quick(self, request: Request) -> bool:
+        """Whether code is optimised later: not where it runs in slices of a loop, or one run takes long."""
+        return not self.is_slice and request.elements <= MOST_QUICK
 
     def _position(self, error: Exception) -> int | None:
         """The index of the node that lowering refused, if it was one."""
@@ -343,15 +349,19 @@ class ProgramCache:
 class Request(Struct, frozen=True):
     """The inputs that a program is made for: their types, and the contents of small integer ones.
 
-    `decides`: their lengths decide which branches it has.
+    `elements` are those of the largest; `decides`: their lengths decide which branches it has.
     """
 
     dtypes: list[np.dtype]
     binding: Binding
     integers: dict[int, np.ndarray]
     is_alone: bool
-    is_large: bool
+    elements: int
     decides: bool
+
+    @property
+    def is_large(self) -> bool:
+        return self.elements > SMALL
 
     def facts(self, specialised: Sequence[int]) -> list[Known]:
         """The inputs' types, and the elements of those that the program is specialised to."""
@@ -359,10 +369,6 @@ class Request(Struct, frozen=True):
         for n in set(specialised) & self.integers.keys():
             facts[n] = Known(TensorType(self.dtypes[n], self.integers[n].shape), self.integers[n].astype(object))
         return facts
-
-
-def _is_large(arrays: Sequence[np.ndarray]) -> bool:
-    return any(x.size > SMALL for x in arrays)
 
 
 def _small_integers(arrays: Sequence[np.ndarray], varying: Collection[int]) -> dict[int, np.ndarray]:
