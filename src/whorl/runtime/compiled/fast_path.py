@@ -19,9 +19,8 @@ from whorl.ir.types import TensorType
 from whorl.runtime.compiled.binding import LEAST, MOST_BOUND, Signature, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
 from whorl.runtime.compiled.list_launch import ListLaunch
-from whorl.runtime.compiled.lists import ListArrays, ListMemory, ListReader
+from whorl.runtime.compiled.lists import SHORT, SMALL, ListArrays, ListMemory, ListReader
 from whorl.runtime.compiled.prepared import Description, PreparedSession
-from whorl.runtime.compiled.subgraph_programs import FEW, SMALL
 from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
 
@@ -187,7 +186,7 @@ class FastPath:
                     return None
                 is_ragged = is_ragged or not known.is_alike
                 total, count = known.total, known.count
-                is_small = is_small and count < FEW and total <= SMALL
+                is_small = is_small and count < SHORT and total <= SMALL
                 key.append((known.rank, total if total < LEAST else LEAST, count if count < LEAST else LEAST))
                 memory += known.elements, known.table
                 sizes += total, count

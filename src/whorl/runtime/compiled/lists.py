@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 FEW = 8
 """Arrays that Python copies as fast."""
+SHORT, SMALL = 8, 4096
+"""Arrays below so many, of no more elements in all, are read faster one by one than they are bound as rows."""
 SPARE_COUNT, SPARE_BYTES = 4, 1 << 24
 """Memory for lists that a reader keeps, and how large it may be."""
 

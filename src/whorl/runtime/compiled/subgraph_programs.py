@@ -10,16 +10,13 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from whorl.ir.graph import Node, Value
+from whorl.runtime.compiled.lists import SHORT, SMALL
 from whorl.runtime.compiled.program_cache import ProgramCache
 from whorl.runtime.compiled.ragged_inputs import RaggedInputs
 from whorl.runtime.values import is_array, is_sequence
 
 MOST_LIMITS = 4
 """Limits on iterations for which a subgraph keeps programs of their own."""
-
-
-FEW, SMALL = 8, 4096
-"""Arrays below so many, of no more elements in all, are read faster one by one than they are bound as rows."""
 
 
 class SubgraphPrograms:
@@ -103,4 +100,4 @@ class SubgraphPrograms:
 
 def _is_small(value: object) -> bool:
     """Whether a value is a small list, or none."""
-    return not is_sequence(value) or (len(value) < FEW and sum(x.size for x in value if is_array(x)) <= SMALL)
+    return not is_sequence(value) or (len(value) < SHORT and sum(x.size for x in value if is_array(x)) <= SMALL)
