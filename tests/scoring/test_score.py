@@ -210,3 +210,12 @@ product (float[r, c] x) => (float[c, c] y) { t = Transpose (x)
     actual = whorl.score(model, pa.table({"x": [[[1.0, 2.0]], [[3.0], [4.0]], [[0.0, 1.0]]]}))
     assert actual["y"].to_pylist() == [[[1, 2], [2, 4]], [[25]], [[0, 0], [0, 1]]]
     assert tensors(pa.chunked_array([lists(numbers(3))])).shape == (3, 4)
+
+
+def test_scoring_loads_neither_pandas_nor_what_reads_mdf():
+    code = """
+import sys, whorl.scoring.score
+print([name for name in sys.modules if name.startswith(("onnx", "pandas", "whorl.mdf", "whorl.formats.mdf"))])
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
-from typing import Any, TypeGuard
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 from msgspec import Struct
 
-from whorl.formats.mdf.model import MdfModel
 from whorl.ir.constants import FixedArray, LazyArray, as_array, blocks
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Module
 from whorl.ir.guards import is_dict, is_dtype, is_list, is_tuple
 from whorl.ir.text import print_module
+
+if TYPE_CHECKING:
+    from whorl.formats.mdf.model import MdfModel
 
 _SHOWN = 8
 """Elements of constants in the text of a module; all of them are digested beside it."""
