@@ -20,6 +20,7 @@ def forms() -> Iterator[Form]:
     yield from losses()
     yield from windows()
     yield from draws()
+    yield from recurrent_attention()
     yield from recurrences()
     yield from images()
     yield from attention()
@@ -128,6 +129,15 @@ def windows() -> Iterator[Form]:
         yield form(op, o("int64", "", "length N"), to="?", gives=("float32",), **message)
     yield form("HannWindow", o("int64", "", "length N"), to="?", gives=("float64",), periodic=0,
                output_datatype=onnx_type("float64"), **message)  # fmt: skip
+
+
+def recurrent_attention() -> Iterator[Form]:
+    message = {"kind": SUM, "slack": Slack(512, 1 << 14)}
+    yield form("LinearAttention", "N P 4", "N P 2", "N P 3", "N 1 2 3", to=("N P 6", "N 1 2 3"), q_num_heads=2,
+               kv_num_heads=1, update_rule="linear", **message)  # fmt: skip
+    yield form(
+        "CausalConvWithState", "N 4 H", "4 1 3", "4", "N 4 2", to=("N 4 H", "N 4 2"), activation="silu", **message
+    )
 
 
 def draws() -> Iterator[Form]:

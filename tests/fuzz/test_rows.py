@@ -11,7 +11,7 @@ from fuzz.rows import WITHOUT_FORMS, campaign, forms_of_rows
 from whorl.ir.graph import REGISTRY
 from whorl.passes.vectorize.rules import rule_of
 
-EXAMPLES, SEED, TIMES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "0")), 26, 8
+EXAMPLES, SEED, TIMES = int(os.environ.get("WHORL_FUZZ_EXAMPLES", "0")), 28, 8
 
 
 def test_every_op_with_a_rule_has_a_form():

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
+from whorl.ir.build import Builder
 from whorl.ir.dims import Dim
-from whorl.ir.graph import Op
+from whorl.ir.graph import Op, Value
 from whorl.ir.types import Fact, TensorType, tensor
+from whorl.ops.attention.linear_written_out import write_attention_loop, write_convolution
 from whorl.ops.core.base import (
     COMPUTED_FLOATS,
     accumulator,
@@ -106,6 +109,9 @@ class LinearAttention(Op, frozen=True):
         final = state.astype(query.dtype if past_state is None else past_state.dtype)
         return output.reshape(batch, time, self.q_num_heads * v.shape[3]), final
 
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        return write_attention_loop(inputs, self.kv_num_heads, self.q_num_heads, self.scale, build)
+
 
 def _part(length: Dim, heads: int) -> Dim:
     if isinstance(length, int) and length % heads:
@@ -170,3 +176,6 @@ class CausalConvWithState(Op, frozen=True):
         if self.activation != "none":
             y = y / (1 + np.exp(-y))
         return y.astype(x.dtype), padded[:, :, length:]
+
+    def decompose(self, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
+        return write_convolution(inputs, self.activation, build)
