@@ -26,6 +26,14 @@ TOTAL = {
     "index_in_range": """
         low = Constant <value = int64 {0}> () high = Constant <value = int64 {2}> ()
         i = Clip(n, low, high) r = Gather(x, i)""",
+    "tuples_of_indices": "i = Constant <value = int64[1, 2] {2, -3}> () r = GatherND(x, i)",
+    "indices_of_elements": "i = Constant <value = int64[2, 3] {0, 1, 2, 2, -3, 0}> () r = GatherElements(x, i)",
+    "rows_to_write": "i = Constant <value = int64[3, 1] {-3, 0, 2}> () r = ScatterND(x, i, y)",
+    "elements_to_write": """
+        i = Constant <value = int64[3, 3] {0, 1, 2, 0, 1, 2, 0, 1, 2}> () r = ScatterElements(x, i, y)""",
+    "condition_of_no_more_elements": "c = Constant <value = bool[2] {1, 1}> () r = Compress <axis = 0> (x, c)",
+    "mirrored_elements": 'p = Constant <value = int64[4] {1, 1, 0, 0}> () r = Pad <mode = "reflect"> (x, p)',
+    "turned_sequences": "l = Constant <value = int64[3] {0, 1, 3}> () r = ReverseSequence(x, l)",
     "division_by_a_constant": "c = Constant <value = int64[2] {3, -1}> () r = Div(n, c)",
     "power": "c = Constant <value = int64 {2}> () r = Pow(n, c)",
     "reshape": "s = Constant <value = int64[1] {9}> () r = Reshape(x, s)",
@@ -42,6 +50,15 @@ PARTIAL = {
     "division_by_a_constant": "c = Constant <value = int64[2] {3, 0}> () r = Div(n, c)",
     "index": "r = Gather(x, n)",
     "index_outside": "i = Constant <value = int64[2] {0, 3}> () r = Gather(x, i)",
+    "tuples_of_indices_outside": "i = Constant <value = int64[1, 2] {2, 3}> () r = GatherND(x, i)",
+    "indices_of_more_elements": "i = Constant <value = int64[1, 4] {0, 1, 2, 2}> () r = GatherElements(x, i)",
+    "indices_of_elements_outside": "i = Constant <value = int64[1, 1] {3}> () r = GatherElements(x, i)",
+    "elements_to_write": "i = Constant <value = int64[1, 1] {3}> () r = ScatterElements(x, i, one)",
+    "rows_to_write": "r = ScatterND(x, at, y)",
+    "condition_of_more_elements": "c = Constant <value = bool[4] {1, 0, 0, 1}> () r = Compress <axis = 0> (x, c)",
+    "mirrored_nothing": 'p = Constant <value = int64[2] {1, 1}> () r = Pad <mode = "reflect"> (none, p)',
+    "resized_nothing": "s = Constant <value = int64[1] {3}> () r = Resize(none, , , s)",
+    "turned_sequences_too_long": "l = Constant <value = int64[3] {0, 4, 3}> () r = ReverseSequence(x, l)",
     "reshape": "r = Reshape(x, n)",
     "range_without_a_step": "c = Constant <value = int64 {0}> () r = Range(c, c, c)",
     "range_to_any_number": "c = Constant <value = int64 {1}> () r = Range(c, t, c)",
@@ -54,7 +71,7 @@ PARTIAL = {
         d = Identity(c) e = Exp(s) }>""",
 }
 ARGUMENTS = """float[3, 3] x, float[3, 3] y, int64[2] n, int64[2] m, int64 t, bool b, float[N, 3] open, float[0] none,
-    string[2] text"""
+    string[2] text, int64[3, 1] at, float[1, 1] one"""
 
 
 def last_node(body):

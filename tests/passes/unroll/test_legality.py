@@ -58,6 +58,12 @@ RISKY = {
         "%i: int64[] = Constant() {value = int64[] <0>}\n%t: string[0] = Constant() {value = string[0] <>}\n"
         "%r: string[] = Gather(%t, %i)",
     ),
+    "row_to_write_that_other_lengths_do_not_have": (
+        "ScatterND",
+        """%i: int64[1, 1] = Constant() {value = int64[1, 1] <-1>}
+        %k: float32[1] = Constant() {value = float32[1] <2>}
+        %r: float32[N] = ScatterND(%x, %i, %k)""",
+    ),
     "index_of_the_run": ("Gather", "%r: float32[3] = Gather(%z, %n)"),
     "size_that_other_lengths_do_not_have": (
         "Reshape",

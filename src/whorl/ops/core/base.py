@@ -85,9 +85,14 @@ def are_numbers(facts: Iterable[Fact | None]) -> bool:
     return all(fact is None or known_ints(fact) is not None for fact in facts)
 
 
+def shape_of(fact: Fact | None) -> Shape | AnyShape:
+    """The shape of an operand; that of no rank where it is omitted."""
+    return UNRANKED if fact is None else tensor(fact).shape
+
+
 def length_of(fact: Fact | None, axis: int) -> Dim:
     """The length of an axis; unknown where the operand is omitted, unranked, or has no such axis."""
-    shape = UNRANKED if fact is None else tensor(fact).shape
+    shape = shape_of(fact)
     return UNKNOWN if isinstance(shape, AnyShape) or not -len(shape) <= axis < len(shape) else shape[axis]
 
 

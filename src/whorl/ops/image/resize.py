@@ -13,6 +13,7 @@ from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.dtypes import COMPLEX, FLOAT32, FLOAT64, FLOATS, INT64, STRING, is_float, is_integer
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View, fixed
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
@@ -20,9 +21,11 @@ from whorl.ops.core.base import (
     check_types,
     dims_of,
     known_dims,
+    known_ints,
     known_length,
     normal_axis,
     require_dtype,
+    shape_of,
     unknown_shape,
     widen,
 )
@@ -102,6 +105,14 @@ class Resize(Op, frozen=True):
         else:
             resized = _scaled(lengths, None if sizes is not None else known_dims(scales))
         return tensor(x).with_shape(_replaced(shape, axes, resized))
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        shape, scales = shape_of(operands[0]), operands[2] if len(operands) > 2 else None
+        sizes = operands[3] if len(operands) > 3 else None
+        is_fixed = (scales is None or (inputs[2] is not None and inputs[2].low > 0)) and (
+            sizes is None or known_ints(sizes) is not None
+        )
+        return is_fixed and not isinstance(shape, AnyShape) and all(isinstance(n, int) and n > 0 for n in shape)
 
     def _check_attributes(self, dtype: np.dtype) -> None:
         allowed = {

@@ -23,6 +23,7 @@ from whorl.ops.core.base import (
     are_numbers,
     known_dims,
     known_ints,
+    length_of,
     normal_axis,
     same_dtype,
     unify_lengths,
@@ -429,6 +430,10 @@ class ReverseSequence(Rearranging, frozen=True):
             if not isinstance(lengths.shape, AnyShape):
                 unify_lengths("the batch", type.shape[self.batch_axis], *lengths.shape)
         return type
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        steps, lengths = length_of(operands[0], self.time_axis), inputs[1]
+        return isinstance(steps, int) and lengths is not None and 0 <= lengths.low <= lengths.high <= steps
 
     def run(self, x: np.ndarray, sequence_lens: np.ndarray) -> np.ndarray:
         steps, batch = x.shape[self.time_axis], x.shape[self.batch_axis]

@@ -8,11 +8,12 @@ import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir import dims
-from whorl.ir.intervals import Intervals
+from whorl.ir.dims import Dim
+from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import length_of, normal_axis, unify_lengths, unknown_shape
+from whorl.ops.core.base import length_of, normal_axis, shape_of, unify_lengths, unknown_shape
 from whorl.ops.movement.rearranging import Rearranging, in_range, integer_input, run_axis
 from whorl.ops.native.index_maps import (
     fit,
@@ -64,8 +65,7 @@ class Gather(Rearranging, frozen=True):
         return [map_indices(k, source, lengths(outputs[0]), gather, 1 + row.cost)]
 
     def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
-        length, indices = length_of(operands[0], self.axis), inputs[1]
-        return isinstance(length, int) and indices is not None and -length <= indices.low <= indices.high < length
+        return are_inside(inputs[1], length_of(operands[0], self.axis))
 
 
 class GatherElements(Rearranging, frozen=True):
@@ -95,6 +95,38 @@ class GatherElements(Rearranging, frozen=True):
         row = normalise_indices(k, indices, x.shape[axis])
         source = k.materialise_reread(x) if is_larger(indices.shape[axis], x.shape[axis]) else x
         return [map_indices(k, source, indices.shape, lambda i: replace_at(i, axis, row.at(i)), 1 + row.cost)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_inside_along(self.axis, inputs[1], operands[0], operands[1])
+
+
+def are_inside(indices: Interval | None, length: Dim) -> bool:
+    """Whether indices in an interval surely are positions along an axis."""
+    return isinstance(length, int) and indices is not None and -length <= indices.low <= indices.high < length
+
+
+def are_inside_along(axis: int, interval: Interval | None, x: Fact | None, indices: Fact | None) -> bool:
+    """Whether indices into one axis surely are inside, and lie on positions of the other axes that there are."""
+    shape, below = shape_of(x), shape_of(indices)
+    if isinstance(shape, AnyShape) or isinstance(below, AnyShape) or len(shape) != len(below):
+        return False
+    axis %= len(shape)
+    pairs = [(a, b) for k, (a, b) in enumerate(zip(below, shape, strict=True)) if k != axis]
+    fit = all(isinstance(a, int) and isinstance(b, int) and a <= b for a, b in pairs)
+    return fit and are_inside(interval, shape[axis])
+
+
+def are_tuples_inside(first: int, interval: Interval | None, x: Fact | None, indices: Fact | None) -> bool:
+    """Whether tuples of indices into the axes from `first` on surely are inside; known ones are tried one by one."""
+    shape, width = shape_of(x), length_of(indices, -1)
+    if isinstance(shape, AnyShape) or not isinstance(width, int):
+        return False
+    sizes = shape[first : first + width]
+    known = None if indices is None else indices.known
+    if known is None or not all(isinstance(index, int) for index in known.flat):
+        return all(are_inside(interval, length) for length in sizes)
+    columns = known.reshape(-1, width).T
+    return all(are_inside(Interval(min(c), max(c)), n) for c, n in zip(columns, sizes, strict=True) if len(c))
 
 
 def check_ranks(x: TensorType, other: TensorType, what: str) -> None:
@@ -161,6 +193,9 @@ class GatherND(Rearranging, frozen=True):
             return (*index[:b], *(column.at(index[:rank]) for column in columns), *index[rank:])
 
         return [map_indices(k, k.materialise_reread(x), shape, gather, 1 + sum(column.cost for column in columns))]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_tuples_inside(self.batch_dims, inputs[1], operands[0], operands[1])
 
 
 def tuple_indices(shape: tuple[int, ...], indices: np.ndarray, first: int = 0) -> tuple[np.ndarray, ...]:

@@ -14,7 +14,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, Known, Shape, TensorType, tensor
-from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, unknown_shape
+from whorl.ops.core.base import known_dims, known_ints, normal_axis, same_dtype, shape_of, unknown_shape
 from whorl.ops.movement.native_padding import centre, extend_view, pad_view, read_ends
 from whorl.ops.movement.rearranging import (
     Rearranging,
@@ -73,6 +73,14 @@ class Pad(Rearranging, frozen=True):
     ) -> tuple[np.ndarray | None, ...]:
         zero = Known(TensorType(tensor(x).dtype, ()), np.array(0, dtype=object))
         return super().infer_known(x, pads, constant_value or zero, axes)
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        shape, numbers = shape_of(operands[0]), known_ints(operands[1])
+        axes = operands[3] if len(operands) > 3 else None
+        if numbers is None or isinstance(shape, AnyShape) or (axes is not None and known_ints(axes) is None):
+            return False
+        has_elements = all(isinstance(n, int) and n > 0 for n in shape) and min(numbers, default=0) >= 0
+        return self.mode == "constant" or has_elements
 
     def run(
         self,

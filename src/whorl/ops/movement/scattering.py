@@ -9,11 +9,18 @@ import numpy as np
 from whorl.errors import RunError, TypeRuleError
 from whorl.ir.dtypes import COMPLEX, STRING, name_of
 from whorl.ir.graph import Op
+from whorl.ir.intervals import Intervals
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import normal_axis, same_dtype, unify_lengths
-from whorl.ops.movement.indexing import check_ranks, element_indices, tuple_indices
+from whorl.ops.movement.indexing import (
+    are_inside_along,
+    are_tuples_inside,
+    check_ranks,
+    element_indices,
+    tuple_indices,
+)
 from whorl.ops.movement.native_scattering import combine_at, read_checked, write_rows
 from whorl.ops.movement.rearranging import Rearranging, integer_input, integers, run_axis, vector_length
 from whorl.ops.native.index_maps import fit, fit_below, replace_at
@@ -81,6 +88,9 @@ class ScatterElements(Rearranging, frozen=True):
             combine_at(k, buffer, target, updates.at(index), self.reduction)
         return [k.view_of(buffer, data.shape)]
 
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_inside_along(self.axis, inputs[1], operands[0], operands[1])
+
 
 class ScatterND(Rearranging, frozen=True):
     """A copy of data with out[tuple(indices[i])] = updates[i]. Source: ONNX ScatterND-18.
@@ -135,6 +145,9 @@ class ScatterND(Rearranging, frozen=True):
             with k.nest(data.shape[width:]) as rest:
                 combine_at(k, buffer, (*first, *rest), updates.at((*row, *rest)), self.reduction)
         return [k.view_of(buffer, data.shape)]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        return are_tuples_inside(0, inputs[1], operands[0], operands[1])
 
 
 class TensorScatter(Op, frozen=True):

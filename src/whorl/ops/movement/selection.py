@@ -16,7 +16,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, Operands, View
 from whorl.ir.types import UNRANKED, AnyShape, Fact, TensorType, tensor
-from whorl.ops.core.base import known_dims, normal_axis, one_element, snapshot
+from whorl.ops.core.base import known_dims, length_of, normal_axis, one_element, shape_of, snapshot
 from whorl.ops.movement.lengths import interval_of_counts
 from whorl.ops.movement.native_selection import select_best
 from whorl.ops.movement.native_unique import find_unique
@@ -134,6 +134,13 @@ class Compress(Rearranging, frozen=True):
         if self.axis is None:
             return [compress_view(k, reshape_view(k, x, (x.size,)), condition, 0)]
         return [compress_view(k, x, condition, self.axis % len(x.shape))]
+
+    def is_total(self, inputs: Intervals, operands: Sequence[Fact | None], results: Sequence[Fact]) -> bool:
+        shape, count = shape_of(operands[0]), length_of(operands[1], 0)
+        if isinstance(shape, AnyShape):
+            return False
+        length = dims.product(shape) if self.axis is None else shape[self.axis]
+        return isinstance(count, int) and isinstance(length, int) and count <= length
 
 
 def _count_nonzero(known: np.ndarray) -> Dim:
