@@ -62,11 +62,15 @@ def cpu(work: Callable[[], object]) -> float:
 
 
 def repeated(measure: Callable[[], float], seconds: float = LEAST) -> Callable[[], float]:
-    """The mean of so many measurements that they take about these seconds: short work is measured warm."""
+    """The mean of so many measurements that they take about these seconds: short work is measured warm.
+
+    One more comes before all others, in which a program may be made for who goes on to run it.
+    """
     counts: list[int] = []
 
     def mean() -> float:
         if not counts:
+            measure()
             counts.append(max(1, int(seconds / max(measure(), 1e-6))))
         return sum(measure() for _ in range(counts[0])) / counts[0]
 

@@ -1,4 +1,4 @@
-"""Programs are compiled quickly first, and optimised once a shape comes again and again: results keep their bits."""
+"""Programs are compiled quickly first, and optimised once a shape comes again: results keep their bits."""
 
 from __future__ import annotations
 
@@ -67,12 +67,12 @@ def launch_of(used: whorl.InferenceSession) -> Launch:
     return entry.launch
 
 
-def test_third_run_of_a_shape_is_of_optimised_code_with_the_same_bits() -> None:
+def test_second_run_of_a_shape_is_of_optimised_code_with_the_same_bits() -> None:
     used = session()
     expected = bits(used.run(None, feeds(7)))
     quick = launch_of(used).code
     assert quick.quick
-    assert bits(used.run(None, feeds(7))) == expected
+    used.run(None, feeds(8))
     assert launch_of(used).code is quick
     assert bits(used.run(None, feeds(7))) == expected
     assert launch_of(used).code is not quick
@@ -148,7 +148,6 @@ def test_code_that_cannot_be_optimised_goes_on_as_it_is(monkeypatch: pytest.Monk
 def test_time_limits_hold_while_code_is_optimised(monkeypatch: pytest.MonkeyPatch) -> None:
     used = session()
     expected = bits(used.run(None, feeds(5)))
-    used.run(None, feeds(5))
     real, goes_on = target._machine_code_of, threading.Event()
 
     def slow(module: object, effort: Effort) -> bytes:

@@ -18,7 +18,7 @@ from whorl.runtime.compiled.launch import Launch
 
 
 def compile_graph(graph: GraphProgram, most_statements: int | None = None, quickly: bool = False) -> Launch:
-    """The launch of a program; `quickly`: it may be optimised later, once it is run again and again.
+    """The launch of a program; `quickly`: it may be optimised later, once a shape comes again.
 
     Raises TooLong where LLVM would have to optimise more outermost statements.
     """

@@ -1,7 +1,7 @@
-"""Code that was compiled quickly becomes optimised code once its program is run again and again.
+"""Code that was compiled quickly becomes optimised code once a shape comes again.
 
 Most of a first run is LLVM, and most of that optimises loop nests that run once a run. A script that runs a model once,
-or once for each of many shapes, never gets that time back; who runs a shape for the third time is taken to go on.
+or once for each of many shapes, never gets that time back; who runs a shape again is taken to go on.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from whorl.runtime.limits import Budget
 if TYPE_CHECKING:
     from whorl.runtime.compiled.launch import Launch
 
-OFTEN = 3
+OFTEN = 2
 """The run of a shape before which its program is optimised."""
 SECONDS_PER_BYTE = 5e-6
-"""Seconds that runs of all shapes may take before, for each byte of LLVM's text: twice what it takes to optimise it,
-since no more than half of them is lost."""
+"""Seconds of CPU that runs of all shapes may take before, for each byte of LLVM's text: twice what it takes to optimise
+it, since no more than half of them is lost."""
 
 
 class Improving:
@@ -42,11 +42,11 @@ class Improving:
         self.lock = threading.Lock()
 
     def _timed(self, address: int) -> int:
-        start = time.perf_counter()
+        start = time.thread_time()
         try:
             return self.quick(address)
         finally:
-            self.seconds += time.perf_counter() - start
+            self.seconds += time.thread_time() - start
 
     def count(self, runs: int, budget: Budget) -> None:
         """Before a run, the how-manieth of its shape: optimise if it is time to. Errors: those of the budget.
