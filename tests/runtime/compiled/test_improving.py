@@ -22,6 +22,7 @@ from whorl.kernel.outline import is_exact_at_any_level
 from whorl.kernel.program import For, Program, Statement, Store
 from whorl.llvm.module import Effort
 from whorl.runtime.compiled import improving
+from whorl.runtime.compiled.background import compile_in_background
 from whorl.runtime.compiled.improving import OFTEN
 from whorl.runtime.compiled.launch import Launch
 
@@ -46,9 +47,9 @@ def empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("WHORL_CACHE", str(tmp_path / "cache"))
 
 
-def session() -> whorl.InferenceSession:
+def session(backend: str = "native") -> whorl.InferenceSession:
     options = whorl.SessionOptions()
-    options.intra_op_num_threads = 1
+    options.intra_op_num_threads, options.backend = 1, backend
     return whorl.InferenceSession(model(STRAIGHT).SerializeToString(), options)
 
 
@@ -106,6 +107,14 @@ def test_code_from_the_disk_is_optimised_too_and_then_read_from_there() -> None:
     last = session()
     assert bits(last.run(None, feeds(5))) == expected
     assert not launch_of(last).code.quick
+
+
+def test_what_the_interpreter_serves_for_meanwhile_is_optimised_at_once() -> None:
+    used = session("auto")
+    used.run(None, feeds(5))
+    compile_in_background(bool).result()
+    used.run(None, feeds(5))
+    assert not launch_of(used).code.quick
 
 
 def test_runs_beside_the_one_that_optimises_have_the_same_results() -> None:

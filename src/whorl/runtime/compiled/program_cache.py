@@ -171,7 +171,8 @@ class ProgramCache:
             return None
         decides = not is_last_variant(pattern)
         dtypes, integers = [x.dtype for x in arrays], _small_integers(arrays, self.varying)
-        request = Request(dtypes, binding, integers, is_alone, max((x.size for x in arrays), default=0), decides)
+        largest = max((x.size for x in arrays), default=0)
+        request = Request(dtypes, binding, integers, is_alone, largest, decides, waits)
         compile_it = partial(self._compile, pattern, request)
         if not waits:
             compile_in_background(compile_it)
@@ -337,8 +338,8 @@ class ProgramCache:
             return refusal_of(error, self.title, self._position(error))
 
     def _may_be_quick(self, request: Request) -> bool:
-        """Whether code is optimised later: not where it runs in slices of a loop, or one run takes long."""
-        return not self.is_slice and request.elements <= MOST_QUICK
+        """Whether code is optimised later: not where it runs in slices of a loop, one run takes long, or none waits."""
+        return request.waits and not self.is_slice and request.elements <= MOST_QUICK
 
     def _position(self, error: Exception) -> int | None:
         """The index of the node that lowering refused, if it was one."""
@@ -349,7 +350,8 @@ class ProgramCache:
 class Request(Struct, frozen=True):
     """The inputs that a program is made for: their types, and the contents of small integer ones.
 
-    `elements` are those of the largest; `decides`: their lengths decide which branches it has.
+    `elements` are those of the largest; `decides`: their lengths decide which branches it has; `waits`: a run does so
+    for the program.
     """
 
     dtypes: list[np.dtype]
@@ -358,6 +360,7 @@ class Request(Struct, frozen=True):
     is_alone: bool
     elements: int
     decides: bool
+    waits: bool
 
     @property
     def is_large(self) -> bool:
