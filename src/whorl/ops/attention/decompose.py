@@ -14,6 +14,7 @@ from whorl.ir.dims import Dim
 from whorl.ir.dtypes import BOOL, INT64
 from whorl.ir.graph import Value
 from whorl.ir.types import lengths_of, tensor
+from whorl.ops.attention.fitting import fitted
 from whorl.ops.core.base import accumulator
 from whorl.ops.core.writer import Writer, has_elements
 from whorl.ops.elementwise.arithmetic import Div
@@ -28,7 +29,7 @@ from whorl.ops.reduce.softmax import Softmax
 
 
 def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[Value] | None:
-    """Nodes for an Attention, and its outputs; None where a shape is open or empty, or lengths may not agree."""
+    """Nodes for an Attention, and its outputs; None where a shape is open or empty, or lengths do not agree."""
     q, k, v, mask, past_key, past_value, nonpad = (*inputs, *(None,) * (7 - len(inputs)))
     if not has_elements(*inputs) or q is None or k is None or v is None:
         return None
@@ -36,10 +37,21 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     of_q, of_k, of_v = (
         _shape_by_heads(x, heads) for x, heads in ((q, op.q_num_heads), (k, op.kv_num_heads), (v, op.kv_num_heads))
     )
-    if not _agree(of_q, of_k, of_v, mask, past_key, past_value, nonpad):
+    if not _may_agree(of_q, of_k, of_v, mask, past_key, past_value, nonpad):
         return None
     q = _by_heads(write, q, op.q_num_heads)
     k, v = (_by_heads(write, x, op.kv_num_heads) for x in (k, v))
+    k = fitted(build, k, {0: [(q, 0)], 3: [(q, 3)]})
+    v = fitted(build, v, {0: [(q, 0)], 1: [(k, 1)], 2: [(k, 2)]})
+    keys = [(k, 2)]
+    if past_key is not None and past_value is not None:
+        past_key = fitted(build, past_key, {0: [(q, 0)], 1: [(k, 1)], 3: [(k, 3)]})
+        past_value = fitted(build, past_value, {0: [(q, 0)], 1: [(k, 1)], 2: [(past_key, 2)], 3: [(v, 3)]})
+        keys = [(k, 2), (past_key, 2)]
+    if nonpad is not None:
+        nonpad = fitted(build, nonpad, {0: [(q, 0)]})
+    if mask is not None:
+        mask = _fitted_mask(build, mask, q, keys)
     if past_key is not None and past_value is not None:
         k, v = write.concat([past_key, k], 2), write.concat([past_value, v], 2)
     wide = accumulator(dtype)
@@ -68,6 +80,14 @@ def write_attention(op: Any, inputs: Sequence[Value | None], build: Builder) -> 
     return [y, k, v, write.cast(stages[op.qk_matmul_output_mode], dtype)]
 
 
+def _fitted_mask(build: Builder, mask: Value, q: Value, keys: Sequence[tuple[Value, int]]) -> Value:
+    """A mask that fits queries and keys; a length of 1 is for all."""
+    own = _lengths(mask)
+    missing = 4 - len(own)
+    lengths = {n: [(q, n + missing)] for n, length in enumerate(own[:-1]) if length != 1}
+    return fitted(build, mask, lengths | ({} if isinstance(own[-1], int) else {len(own) - 1: keys}))
+
+
 def _by_heads(write: Writer, x: Value, heads: int | None) -> Value:
     """[batch, sequence, heads * size] as [batch, heads, sequence, size]; a tensor of rank 4 as it is."""
     shape = _lengths(x)
@@ -84,7 +104,7 @@ def _shape_by_heads(x: Value, heads: int | None) -> tuple[Dim, ...]:
     return shape[0], heads, shape[1], shape[2] // heads
 
 
-def _agree(
+def _may_agree(
     q: tuple[Dim, ...],
     k: tuple[Dim, ...],
     v: tuple[Dim, ...],
@@ -93,22 +113,22 @@ def _agree(
     past_value: Value | None,
     nonpad: Value | None,
 ) -> bool:
-    """Whether lengths that must be equal are the same by name, and numbers where products of heads are arranged."""
+    """Whether lengths are equal or have names where the run may tell it; and numbers where heads are arranged."""
     past = (0, 0) if past_key is None or past_value is None else (_lengths(past_key)[2], _lengths(past_value)[2])
-    equal = [(q[0], k[0], v[0]), (k[1], v[1]), (q[3], k[3]), (k[2], v[2]), past]
+    pairs = [(k[0], q[0]), (v[0], q[0]), (v[1], k[1]), (k[3], q[3]), (v[2], k[2]), (past[1], past[0])]
     for each, new in ((past_key, k), (past_value, v)):
         if each is not None:
-            equal += [pair for n, pair in enumerate(zip(_lengths(each), new, strict=True)) if n != 2]
+            pairs += [pair for n, pair in enumerate(zip(_lengths(each), (q[0], *new[1:]), strict=True)) if n != 2]
     if nonpad is not None:
-        equal.append((_lengths(nonpad)[0], q[0]))
+        pairs.append((_lengths(nonpad)[0], q[0]))
     if mask is not None:
         scores, own = (q[0], q[1], q[2], k[2] + past[0]), _lengths(mask)
-        pairs = [*zip(own, scores[4 - len(own) :], strict=True)]
-        equal += [pair for pair in pairs[:-1] if pair[0] != 1]
+        with_scores = [*zip(own, scores[4 - len(own) :], strict=True)]
+        pairs += [pair for pair in with_scores[:-1] if pair[0] != 1]
         if not all(isinstance(n, int) for n in (*own, scores[3])):  # else it may be for the first keys alone
-            equal.append(pairs[-1])
+            pairs.append(with_scores[-1])
     heads = q[1], q[3], k[1], v[3]
-    return all(isinstance(n, int) for n in heads) and all(len(set(lengths)) == 1 for lengths in equal)
+    return all(isinstance(n, int) for n in heads) and all(own == n or not isinstance(own, int) for own, n in pairs)
 
 
 def _lengths(x: Value) -> tuple[Dim, ...]:
