@@ -40,6 +40,8 @@ def test_options_reach_the_passes(tmp_path):
     assert nodes(whorl.optimize(path, disabled=["Sqrt"])) == ["Sqrt", "Add", "Mul"]
     with pytest.raises(whorl.WhorlError, match="there is no pass 'fold'"):
         whorl.optimize(path, only=["fold"])
+    with pytest.raises(whorl.WhorlError, match="no pass, rule or op is called 'Sqr'"):
+        whorl.optimize(path, disabled=["Sqr"])
 
 
 def test_loop_that_depends_on_inputs_computes_the_same():

@@ -31,6 +31,14 @@ def test_loop_that_is_faster_remains_with_the_estimate_and_the_option():
     assert "Loop" in kinds(whorl.deloop(LARGEST, expected={"n": 2}, partial=True))
 
 
+@pytest.mark.parametrize("options", [{}, {"target": "any"}, {"dims": {"n": 2}}])
+def test_expected_length_of_no_dim_is_refused(options):
+    with pytest.raises(whorl.WhorlError) as caught:
+        whorl.deloop(LARGEST, expected={"n": 2, "rows": 2}, **options)
+    what = "no dim is called 'rows', whose length --expect, in Python expected, says"
+    assert str(caught.value) == f"{what}\n  fix: choose from n"
+
+
 @pytest.mark.parametrize("options", [{"expected": {"n": 1000}}, {"target": "any"}, {"only": ["y"]}])
 def test_long_loop_goes_and_so_does_one_that_is_required(options):
     assert "Loop" not in kinds(whorl.deloop(LARGEST, **options))

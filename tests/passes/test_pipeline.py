@@ -1,5 +1,9 @@
 """The driver of the passes: the order, the options, the report."""
 
+import inspect
+import re
+import sys
+
 import numpy as np
 import pytest
 from passes.bits import copied
@@ -9,8 +13,10 @@ import whorl
 from whorl.ir.constants import Constant
 from whorl.ir.elements.base import Elements
 from whorl.ir.text import print_module
+from whorl.passes import simplify_control_flow
 from whorl.passes.context import Context, PassOptions
-from whorl.passes.pipeline import PASSES, optimize
+from whorl.passes.pipeline import PASSES, check_disabled, optimize
+from whorl.passes.simplify_control_flow import EDITS
 
 SUMS = """main(%x: float32[2]) {
   %a: float32[2] = Constant() {value = float32[2] <1 2>}
@@ -38,6 +44,32 @@ def test_pass_that_does_not_exist_is_refused():
         report_of(SUMS, only=("fold",))
     names = ", ".join(each.__name__ for each in PASSES)
     assert str(caught.value) == f"there is no pass 'fold'\n  fix: choose from {names}"
+
+
+@pytest.mark.parametrize("name", ["fold_constants", "unswitch", "AddOfSubConst", "Sqrt"])
+def test_names_of_passes_edits_rules_and_ops_may_be_disabled(name):
+    check_disabled(["dce", name])
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("Sqr", "did you mean 'Sqrt'?"),
+        ("unswich", "did you mean 'unswitch'?"),
+        ("?", f"choose from {', '.join([*(each.__name__ for each in PASSES), *EDITS])}, or name a rule or an op"),
+    ],
+)
+def test_name_to_disable_that_nothing_has_is_refused(name, fix):
+    with pytest.raises(whorl.WhorlError) as caught:
+        check_disabled(["dce", name])
+    what = f"no pass, rule or op is called {name!r}, which --disable, in Python disabled, names"
+    assert str(caught.value) == f"{what}\n  fix: {fix}"
+
+
+def test_edits_of_control_flow_are_what_its_modules_ask_for():
+    modules = {sys.modules[each.__module__] for each in vars(simplify_control_flow).values() if callable(each)}
+    source = "".join(inspect.getsource(each) for each in modules if each.__name__.startswith("whorl.passes."))
+    assert sorted(set(re.findall(r'may_edit\("(\w+)"\)', source))) == sorted(EDITS)
 
 
 def test_context_begun_while_reading_is_gone_on_with():

@@ -29,6 +29,7 @@ from whorl.passes.unroll.fix_inputs import fix_inputs
 from whorl.passes.unroll.remedy import Remedy
 from whorl.passes.unroll.truth_values import select_by_logic
 from whorl.passes.vectorize.control_flow import vectorize_control_flow
+from whorl.passes.vectorize.modules import names_of_dims
 from whorl.passes.vectorize.trip_counts import count_iterations
 from whorl.runtime.feeds import check_value
 
@@ -181,6 +182,7 @@ def _prepared(source: Source, choices: DeloopOptions, options: LoadOptions) -> M
     """The optimised model with what the choices fix and bound."""
     choices.say("optimizing")
     module = optimize(source, disabled=NOT_BEFORE, options=options)
+    _check_expected(module, choices.expected)
     if choices.dims or choices.inputs:
         types = {value.name: value.type for value in module.main.arguments}
         values = {
@@ -230,6 +232,15 @@ def _known_bounds(module: Module, bounds: Mapping[str, int]) -> Mapping[str, int
         if bound < 1:
             raise WhorlError(f"loop {name!r} cannot be bound by {bound}", fix="give 1 or more")
     return bounds
+
+
+def _check_expected(module: Module, expected: Iterable[str]) -> None:
+    """Refuse lengths of dims that the model does not have."""
+    known = sorted(names_of_dims(module))
+    for name in expected:
+        if name not in known:
+            what = f"no dim is called {name!r}, whose length --expect, in Python expected, says"
+            raise WhorlError(what, fix=choose(name, known))
 
 
 def _require_names(module: Module, names: Iterable[str], kinds: Any, what: str) -> None:

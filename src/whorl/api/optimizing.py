@@ -41,13 +41,14 @@ def optimize(
     those, by default a quarter of what is free. `only`, `disabled`: names of passes, and of rules and ops for the
     latter. `limit`: edits after which to stop. `timeout`: seconds allowed. A `report` is filled in. `options` and
     keywords as for `load`. A file that is read must not change while the module is used.
-    Errors: LoadError, UnsupportedError, TimeLimitError.
+    Errors: LoadError, UnsupportedError, TimeLimitError; WhorlError for a name in `only` or `disabled` that nothing has.
     """
     passes = PassOptions(
         fast_math, expansion_bound, memory_budget, disk_budget, frozenset(disabled), tuple(only), limit
     )
     context = Context(None, passes, report if report is not None else Report())
     pipeline.check_names(passes)
+    pipeline.check_disabled(sorted(passes.disabled))
     reading = replace(options_of(options, keywords), memory_map=True)
     return call_within(timeout, "optimizing", _optimize, source, reading, context)
 

@@ -5,19 +5,21 @@ from __future__ import annotations
 import gc
 import math
 import time
+from collections.abc import Iterable
 
 from whorl.errors import WhorlError
 from whorl.ir.constants import Constant
 from whorl.ir.dtypes import bits
-from whorl.ir.graph import Module
+from whorl.ir.graph import REGISTRY, Module
+from whorl.ir.suggestions import suggest
 from whorl.ir.verify import verify
 from whorl.passes.context import Context, Pass, PassOptions
 from whorl.passes.cse import cse
 from whorl.passes.dce import dce
 from whorl.passes.fold_constants import fold_constants
 from whorl.passes.report import PassRun, Report
-from whorl.passes.simplify import simplify
-from whorl.passes.simplify_control_flow import simplify_control_flow
+from whorl.passes.simplify import RULES, simplify
+from whorl.passes.simplify_control_flow import EDITS, simplify_control_flow
 from whorl.passes.unfold_constants import unfold_constants
 from whorl.passes.value_ranges import value_ranges
 from whorl.phases import Phase, in_phase
@@ -70,6 +72,17 @@ def check_names(options: PassOptions) -> None:
     for name in options.only:
         if name not in names:
             raise WhorlError(f"there is no pass {name!r}", fix=f"choose from {', '.join(names)}")
+
+
+def check_disabled(names: Iterable[str]) -> None:
+    """Refuse names to disable that no pass, edit of control flow, rule or op has."""
+    passes = [each.__name__ for each in PASSES]
+    known = {*passes, *EDITS, *(rule.name for rule in RULES), *REGISTRY}
+    for name in names:
+        if name not in known:
+            choices = f"choose from {', '.join([*passes, *EDITS])}, or name a rule or an op"
+            what = f"no pass, rule or op is called {name!r}, which --disable, in Python disabled, names"
+            raise WhorlError(what, fix=suggest(name, sorted(known)) or choices)
 
 
 def is_chosen(each: Pass, options: PassOptions) -> bool:

@@ -33,6 +33,24 @@ from whorl.passes.unswitch import unswitch
 STEPS = (remove_zero_trip_loop, capture_unchanged_states, inline_single_iteration, peel_constant_iterations)
 """Rewrites of a loop, in the order in which they are tried: each returns new outputs, or None."""
 
+EDITS = (
+    "IfGivesTheSame",
+    "IfOfConst",
+    "capture_unchanged_state",
+    "evaluate_loop",
+    "fold_collections",
+    "hoist_common",
+    "hoist_invariants",
+    "inline_single_iteration",
+    "merge_branches",
+    "peel_loop",
+    "push_constants",
+    "remove_zero_trip_loop",
+    "resolve_trip_count",
+    "unswitch",
+)
+"""The names of all edits, by which they are counted and disabled."""
+
 
 def simplify_control_flow(module: Module, context: Context) -> None:
     """Simplify every If and Loop, outer ones first."""

@@ -122,6 +122,12 @@ def test_loop_that_onnxruntime_is_faster_with_goes_where_runs_are_long_or_a_targ
         assert whorl(*command, *options, "--no-verify").code == 0
 
 
+def test_expected_length_of_no_dim_is_refused(whorl, saved, tmp_path):
+    report = whorl("deloop", saved(LARGEST), tmp_path / "flat.onnx", "--expect", "m=1000")
+    what = "no dim is called 'm', whose length --expect, in Python expected, says"
+    assert report.code == 6 and report.err == f"whorl: {what}\n  fix: choose from n\n"
+
+
 def test_times_before_and_after_are_of_onnxruntime_at_expected_lengths(whorl, saved, tmp_path):
     pytest.importorskip("onnxruntime", reason="onnxruntime has no wheel for this platform")
     command = "deloop", saved(LARGEST), tmp_path / "flat.onnx", "--expect", "n=1000"

@@ -53,6 +53,15 @@ def test_limit_and_only(whorl, saved, tmp_path):
     )
 
 
+def test_unknown_name_to_disable_is_refused(whorl, saved, tmp_path):
+    report = whorl("optimize", saved(CHAIN), tmp_path / "out.onnx", "--disable", "Sqr")
+    assert report.code == 6 and not (tmp_path / "out.onnx").exists()
+    assert report.err == (
+        "whorl: no pass, rule or op is called 'Sqr', which --disable, in Python disabled, names\n"
+        "  fix: did you mean 'Sqrt'?\n"
+    )
+
+
 @pytest.mark.parametrize(
     ("text", "fits"), [("512M", True), ("1g", True), ("70000", True), ("many", False), ("5T", False)]
 )
