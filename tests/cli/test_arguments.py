@@ -4,6 +4,7 @@ import argparse
 
 import pytest
 
+from whorl.cli import command_line
 from whorl.cli.arguments import (
     UsageError,
     add_model,
@@ -14,6 +15,7 @@ from whorl.cli.arguments import (
     refuse_options,
     save_options,
     seconds,
+    size,
 )
 from whorl.errors import SaveError
 from whorl.formats.options import LoadOptions, SaveOptions
@@ -87,3 +89,26 @@ def test_dims_are_lengths_by_name():
 def test_number_that_cannot_be_is_refused(parse, text):
     with pytest.raises(argparse.ArgumentTypeError):
         parse(text)
+
+
+@pytest.mark.parametrize(
+    ("text", "count"), [("0", 0), ("70000", 70_000), ("3k", 3 << 10), ("512M", 512 << 20), ("1G", 1 << 30)]
+)
+def test_size_is_bytes_or_has_a_unit(text, count):
+    assert size(text) == count
+
+
+@pytest.mark.parametrize("text", ["", "M", "-1", "1.5G", "5T", "many", "1 M"])
+def test_text_that_is_no_size_is_refused(text):
+    with pytest.raises(argparse.ArgumentTypeError) as caught:
+        size(text)
+    assert str(caught.value) == f"{text!r} is not a size such as 512M"
+
+
+def test_options_in_bytes_of_all_verbs_are_sizes():
+    (verbs,) = (each for each in command_line()._actions if each.dest == "verb")
+    options = [option for verb in verbs.choices.values() for option in verb._actions]  # type: ignore[union-attr]
+    sizes = {option.dest for option in options if option.type is size}
+    assert sizes == {"budget", "disk_budget", "max_memory", "memory_budget"}
+    assert sizes.isdisjoint(option.dest for option in options if option.type is not size)
+    assert "BYTES" not in {option.metavar for option in options}

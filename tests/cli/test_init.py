@@ -87,7 +87,7 @@ def test_failed_run_ends_with_4(whorl, saved):
     assert report.err == f"whorl: {position}: index 12 is outside [-12, 12) of axis 0\n"
 
 
-@pytest.mark.parametrize("limit", [["--max-iterations", "3"], ["--timeout", "0.05"], ["--max-memory", "2"]])
+@pytest.mark.parametrize("limit", [["--max-iterations", "3"], ["--timeout", "0.05"], ["--max-memory", "0K"]])
 def test_limits_end_with_5(whorl, saved, limit):
     report = whorl("run", saved(FOREVER), "--input", "start=1", *limit)
     assert report.code == 5 and report.out == ""

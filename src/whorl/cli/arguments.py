@@ -20,6 +20,8 @@ from whorl.runtime.limits import Limits, Progress
 _, PLUGIN = get_args(Compat)
 LOADING = "condition_when_omitted", "max_depth", "compat", "precision", "integrator"
 """The fields of `LoadOptions` that `add_model` makes options."""
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+"""Bytes of the units of sizes."""
 
 
 def add_model(parser: argparse.ArgumentParser) -> None:
@@ -108,7 +110,9 @@ def add_limits(parser: argparse.ArgumentParser) -> None:
     """How a run is done, and what bounds it."""
     parser.add_argument("--max-iterations", type=count, metavar="N", help="iterations allowed to any one loop")
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to a run")
-    parser.add_argument("--max-memory", type=count, metavar="BYTES", help="bytes that the values of a run may take")
+    parser.add_argument(
+        "--max-memory", type=size, metavar="SIZE", help="bytes that the values of a run may take, such as 512M"
+    )
     parser.add_argument(
         "--backend", choices=tuple(BACKENDS), help="what runs the model (default: native code for long loops)"
     )
@@ -173,3 +177,11 @@ def seconds(text: str) -> float:
     if not value >= 0:
         raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds")
     return value
+
+
+def size(text: str) -> int:
+    """A number of bytes, with K, M or G for powers of 1024."""
+    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
+    if unit not in UNITS or not number.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M")
+    return int(number) * UNITS[unit]

@@ -30,6 +30,7 @@ from whorl.cli.arguments import (
     limits_of,
     module_of,
     refuse_options,
+    size,
 )
 from whorl.cli.documents import print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
@@ -69,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--values", action="append", metavar="GLOB", help="values to record, by name or path (default all). Repeatable"
     )
     parser.add_argument(
-        "--budget", type=count, metavar="BYTES", help="bytes that records may take in memory, as for `whorl trace`"
+        "--budget", type=size, metavar="SIZE", help="bytes that records may take in memory, as for `whorl trace`"
     )
 
 

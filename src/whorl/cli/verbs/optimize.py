@@ -15,14 +15,13 @@ from msgspec.structs import asdict
 
 from whorl.api.models import save
 from whorl.api.optimizing import optimize
-from whorl.cli.arguments import add_model, add_output, count, load_options, module_of, save_options, seconds
+from whorl.cli.arguments import add_model, add_output, count, load_options, module_of, save_options, seconds, size
 from whorl.cli.documents import print_document
 from whorl.cli.op_table import count_ops, op_document, op_lines
 from whorl.cli.progress import shows_progress, status_line
 from whorl.passes.pipeline import PASSES
 from whorl.passes.report import Report
 
-UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 SHOWN = 10
 """Reasons for what was not folded that are printed."""
 
@@ -47,7 +46,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="constants held in memory, such as 512M; the rest goes to a temporary file (default: a quarter of RAM)",
     )
     parser.add_argument(
-        "--disk-budget", type=size, metavar="SIZE", help="bytes of temporary files (default: a quarter of what is free)"
+        "--disk-budget",
+        type=size,
+        metavar="SIZE",
+        help="temporary files, such as 2G (default: a quarter of what is free)",
     )
     parser.add_argument("--timeout", type=seconds, metavar="SECONDS", help="seconds allowed to optimizing")
     parser.add_argument(
@@ -129,11 +131,3 @@ def peak_memory() -> int:
         return 0
     unit = 1 if sys.platform == "darwin" else 1 << 10
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
-
-
-def size(text: str) -> int:
-    """A number of bytes, with K, M or G for powers of 1024."""
-    number, unit = (text[:-1], text[-1].upper()) if text[-1:].isalpha() else (text, "")
-    if unit not in UNITS or not number.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is not a size such as 512M")
-    return int(number) * UNITS[unit]

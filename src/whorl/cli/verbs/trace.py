@@ -19,7 +19,7 @@ from whorl.api.tracing.recording import Selection, record
 from whorl.api.tracing.storage import ENDINGS, save_trace
 from whorl.api.tracing.value_trace import ValueTrace
 from whorl.api.tracing.watching import Watched, watch_in
-from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options
+from whorl.cli.arguments import UsageError, add_inputs, add_limits, add_model, count, module_of, refuse_options, size
 from whorl.cli.documents import plain, print_document
 from whorl.cli.inputs import inputs_of, suggest_lengths
 from whorl.cli.running import run_module
@@ -58,10 +58,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--budget",
-        type=count,
-        metavar="BYTES",
-        help="bytes that records may take in memory: beyond it they go to disk in several runs, and of a value that "
-        "alone exceeds it there are summaries (min, max, mean, norm, counts of NaN and infinity)",
+        type=size,
+        metavar="SIZE",
+        help="bytes that records may take in memory, such as 512M: beyond it they go to disk in several runs, and "
+        "of a value that alone exceeds it there are summaries (min, max, mean, norm, counts of NaN and infinity)",
     )
 
 
