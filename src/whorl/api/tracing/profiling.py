@@ -20,9 +20,11 @@ from whorl.api.preparing import prepare
 from whorl.api.tracing.advising import advise
 from whorl.api.tracing.recording import copy_module
 from whorl.api.tracing.spending import RunProfile, Spent
+from whorl.codegen.clock import cycle_counter
+from whorl.codegen.target import is_available
 from whorl.ir.graph import Module, Node
 from whorl.ir.types import AnyShape, TensorType
-from whorl.kernels.clock.meaning import COLUMNS, FIRST, INTERPRETED, NANOSECONDS, NATIVE, TICKS
+from whorl.kernels.clock.meaning import COLUMNS, FIRST, INTERPRETED, NATIVE, TICKS
 from whorl.ops.control.flow import Loop
 from whorl.passes.expose.adding import retype
 from whorl.passes.expose.scopes import Scope, scopes_of
@@ -75,7 +77,8 @@ def profile_module(
     taken = _run_often(lambda: plain.execute(None, inputs))
     seconds, least = statistics.median(taken), min(taken)
     copy = copy_module(module)
-    timed = add_clocks(copy, scopes_of(copy), scopes_of(module))
+    clock = cycle_counter() if plain.mode.compiles and is_available() else time.perf_counter_ns
+    timed = add_clocks(copy, scopes_of(copy), scopes_of(module), clock)
     retype(copy)
     session = Session(prepare(copy), limits, mode)
     tables, nanoseconds = _read_clocks(session, timed, inputs)
@@ -157,7 +160,7 @@ class _Tree:
         return list(zip(self.timed[scope].nodes, self.tables[scope][READING + 1 :], strict=True))
 
     def _total(self, row: np.ndarray) -> float:
-        return float(row[TICKS]) * self.nanoseconds + float(row[NANOSECONDS])
+        return float(row[TICKS]) * self.nanoseconds
 
     def _readings(self, scope: Scope, node: Node, row: np.ndarray) -> float:
         """What the readings of clocks behind a node and in its regions would cost if each cost as much as one alone."""

@@ -6,10 +6,10 @@ import time
 
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
 
-FIRST, COLUMNS = 2, 4
-"""Where rows begin, behind the times when the clocks were last read, and their columns."""
-TICKS, NATIVE, NANOSECONDS, INTERPRETED = range(COLUMNS)
-"""The ticks of the processor's clock and how often they were read, and the same of nanoseconds in Python."""
+FIRST, COLUMNS = 1, 3
+"""Where rows begin, behind the time when the clock was last read, and their columns."""
+TICKS, NATIVE, INTERPRETED = range(COLUMNS)
+"""The ticks of the clock, and how often it was read by machine code and by Python: both read the same one."""
 
 
 def table_size(rows: int) -> int:

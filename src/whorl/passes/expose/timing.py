@@ -6,8 +6,7 @@ would compute together where they are read, are each computed before the clock b
 
 from __future__ import annotations
 
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,7 @@ from whorl.ir.graph import Module, Node, Op, Value
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import Fact, TensorType, tensor
-from whorl.kernels.clock.meaning import COLUMNS, FIRST, INTERPRETED, NANOSECONDS, table_size
+from whorl.kernels.clock.meaning import COLUMNS, FIRST, INTERPRETED, TICKS, table_size
 from whorl.ops.core.base import Elementwise
 from whorl.passes.expose.adding import Captures, add, add_output, constant
 from whorl.passes.expose.carrying import carry
@@ -29,24 +28,33 @@ BEFORE, READING = 0, 1
 """Rows of a table: what lies before the first node of a region, and what it takes to read the clock."""
 
 
+Clock = Callable[[], int]
+"""Gives the ticks of a clock."""
+
+
 class Tick(Op, frozen=True):
-    """A table with the time since the last Tick added to a row; the first of a region counts what was before it."""
+    """A table with the time since the last Tick added to a row; the first of a region counts what was before it.
+
+    Machine code reads the processor's clock. The last Tick may have been native where this one is not, so Python has to
+    read the same one, by `clock`.
+    """
 
     abstract: ClassVar[bool] = True
     pure = False
     overwrites = True
 
     row: int
+    clock: Clock
 
     def infer(self, table: Fact) -> TensorType:
         return tensor(table)
 
     def run(self, table: np.ndarray) -> np.ndarray:
-        now, start = time.perf_counter_ns(), FIRST + COLUMNS * self.row
+        now, start = self.clock(), FIRST + COLUMNS * self.row
         table = table.copy()
-        table[start + NANOSECONDS] += now - table[1]
+        table[start + TICKS] += now - table[0]
         table[start + INTERPRETED] += 1
-        table[1] = time.perf_counter_ns()
+        table[0] = self.clock()
         return table
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
@@ -82,8 +90,10 @@ class Timed(Struct, frozen=True, eq=False):
     output: str
 
 
-def add_clocks(module: Module, scopes: Sequence[Scope], originals: Sequence[Scope]) -> list[Timed]:
+def add_clocks(module: Module, scopes: Sequence[Scope], originals: Sequence[Scope], clock: Clock) -> list[Timed]:
     """Read the clock between the nodes of regions, in place; `originals` are the same scopes of the module before.
+
+    `clock` is what Python reads: `codegen.clock.cycle_counter` unless all is interpreted.
 
     `retype` has to follow.
     """
@@ -95,7 +105,7 @@ def add_clocks(module: Module, scopes: Sequence[Scope], originals: Sequence[Scop
         initial = constant(module.main, np.zeros(size, np.int64))
 
         def update(tables: Sequence[Value], scope: Scope = scope, own: Sequence[Node] = own) -> list[Value]:
-            return [_read_between(scope, own, tables[0])]
+            return [_read_between(scope, own, tables[0], clock)]
 
         result = carry(scope.chain, [initial], [TensorType(INT64, (size,))], Captures(), update)[0]
         shown = [node for node in original.region.nodes if not isinstance(node.op, Constant)]
@@ -103,7 +113,7 @@ def add_clocks(module: Module, scopes: Sequence[Scope], originals: Sequence[Scop
     return timed
 
 
-def _read_between(scope: Scope, nodes: Sequence[Node], table: Value) -> Value:
+def _read_between(scope: Scope, nodes: Sequence[Node], table: Value, clock: Clock) -> Value:
     """Put clocks before the first of some nodes of a region, and after each; the last table."""
     region = scope.region
     chosen = {id(node) for node in nodes}
@@ -111,7 +121,7 @@ def _read_between(scope: Scope, nodes: Sequence[Node], table: Value) -> Value:
     before, after = region.nodes[:position], region.nodes[position:]
     region.nodes = before
     for row in (BEFORE, READING):
-        table = add(region, Tick(row), table)
+        table = add(region, Tick(row, clock), table)
     row = READING
     copies: dict[Value, Value] = {}
     for node in after:
@@ -121,10 +131,10 @@ def _read_between(scope: Scope, nodes: Sequence[Node], table: Value) -> Value:
             continue
         row += 1
         if not _is_computed_elsewhere(node):
-            table = add(region, Tick(row), table)
+            table = add(region, Tick(row, clock), table)
             continue
         (value,) = node.outputs
-        table = add(region, TickBehind(row), table, value, outputs=2)
+        table = add(region, TickBehind(row, clock), table, value, outputs=2)
         assert isinstance(table.owner, Node)
         copies[value] = table.owner.outputs[1]
         copies[value].type, copies[value].name = value.type, value.name
