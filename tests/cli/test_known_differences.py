@@ -15,6 +15,7 @@ from whorl.api.models import load_module
 from whorl.api.tracing.bisecting import Side, bisect
 from whorl.api.tracing.recording import run_once
 from whorl.cli.bisection import Engine, first_in_file
+from whorl.codegen.target import host
 from whorl.conformance.backends import backend_version
 from whorl.conformance.case import Case
 from whorl.conformance.cases import load_cases
@@ -66,6 +67,8 @@ def test_first_difference_is_located(
     first = bisect(ours, Side(module, theirs.run), inputs, {})
     if first is None:
         first = first_in_file(case.data, ours, theirs, inputs, {})
+    if first is None and engine == "openvino" and "float16" in name and "+avx512fp16" in host().features:
+        pytest.skip("OpenVINO computes in float16 where the processor does, and rounds as ONNX says")
     assert first is not None
     located = ",".join(f"{path}:{number}" for path, number in first.loops) or "-"
     assert (located, first.node) == (loops, node)
