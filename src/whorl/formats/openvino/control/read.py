@@ -13,6 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from whorl.formats.openvino.codes import problem
+from whorl.formats.openvino.control.changing import changes_of, without_changing
 from whorl.formats.openvino.control.plugin_slices import apply_plugin_slices
 from whorl.formats.openvino.control.port_maps import Connections, connections, require_mapped
 from whorl.formats.openvino.control.slices import apply_slices
@@ -102,9 +103,26 @@ class LoopBody:
         self.variables = variable_names(context, self.body.net)
         self.region, self.parameters = Region("body"), dict[int, Value]()
         self.inside = context.inside(f"body of {layer.title}")
+        self.changing = context.changing.setdefault(id(layer), set())
+        self.after: list[Value] = []
 
     def read(self, trip: Value | None, condition: Value | None, slices_suffice: bool) -> list[Value]:
-        """Read the body and add the Loop; returns the outputs of the layer."""
+        """Read the body and add the Loop; returns the outputs of the layer.
+
+        What layers become may depend on lengths. Where inference then says that iterations change those of carried
+        values, what was read is dropped, and read again with lengths that are not known.
+        """
+        nodes, warnings = len(self.build.region.nodes), len(self.context.warnings)
+        while True:
+            values = self._read(trip, condition, slices_suffice)
+            if not self._learns_what_changes():
+                self.context.variables |= dict(zip(self.variables, self.after[len(self.states) :], strict=True))
+                return values
+            del self.build.region.nodes[nodes:], self.context.warnings[warnings:]
+            self.region, self.parameters = Region("body"), dict[int, Value]()
+            self.inside = self.context.inside(f"body of {self.layer.title}")
+
+    def _read(self, trip: Value | None, condition: Value | None, slices_suffice: bool) -> list[Value]:
         context, region, connections = self.context, self.region, self.links
         scanned = [Scanned(entry.axis or 0, entry.stride < 0, True, entry.part_size) for entry in connections.sliced]
         operands = self._arguments(scanned)
@@ -130,19 +148,32 @@ class LoopBody:
         op = Loop(count, tuple(scanned), collected, len(last) - len(initial), False, slices_suffice)
         names = [value.name for value in region.results[1:]]
         values = self.build.add_many(op, [trip, condition, *operands], names, [region], self.layer.name)
-        context.variables |= dict(zip(self.variables, values[len(self.states) :], strict=False))
+        self.after = values[: len(after)]
         return self._outputs(values, last, len(after))
+
+    def _carried(self) -> list[Value]:
+        """The values of the first iteration."""
+        return [self.inputs[e.external] for e in self.states] + [self.context.variables[v] for v in self.variables]
+
+    def _learns_what_changes(self) -> bool:
+        """Whether carried values change a length, or their rank, that was not known to change."""
+        first, before = self._carried(), len(self.changing)
+        self.changing |= changes_of(first, self.region.arguments[2 : 2 + len(first)])
+        return len(self.changing) > before
 
     def _arguments(self, scanned: Sequence[Scanned]) -> list[Value]:
         """Give the region its arguments; returns the operands that they stand for, but for the first two."""
         region, connections = self.region, self.links
         number = region.add_argument("iteration", self._number_type())
         region.add_argument("keep_going", TensorType(BOOL, ()))
-        for entry in self.states:
-            self._argument(entry, self.inputs[entry.external].type)
+        for k, entry in enumerate(self.states):
+            type = without_changing(self.inputs[entry.external].type, k, self.changing)
+            self.build.inference.set_type(self._argument(entry, type), type)
         outer = [self.context.variables[name] for name in self.variables]
-        for name, value in zip(self.variables, outer, strict=True):
-            self.inside.variables[name] = region.add_argument(name, value.type)
+        for k, (name, value) in enumerate(zip(self.variables, outer, strict=True), len(self.states)):
+            type = without_changing(value.type, k, self.changing)
+            self.inside.variables[name] = region.add_argument(name, type)
+            self.build.inference.set_type(self.inside.variables[name], type)
         for entry, how in zip(connections.sliced, scanned, strict=True):
             type = how.slice_type(tensor(self.inputs[entry.external], "a sliced input"))
             self.build.inference.set_type(self._argument(entry, type), type)

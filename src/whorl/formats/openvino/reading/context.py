@@ -34,7 +34,9 @@ class ReadContext(Struct):
     """State of the reader in one net. `regions` are the bodies around it, innermost first.
 
     `variables` maps each variable to its current value: a reader of a layer with bodies passes those that its bodies
-    use in and out. `warnings` is shared by all frames of a file.
+    use in and out. `warnings` is shared by all frames of a file, and so is `changing`: by the
+    `id` of a loop's layer, carried values and their axes whose lengths change, None for the rank. A loop inside of what
+    is read again so begins with what was learned of it, and reading takes no time that grows with powers of the depth.
     """
 
     weights: Weights
@@ -42,6 +44,7 @@ class ReadContext(Struct):
     regions: tuple[str, ...] = ()
     variables: dict[str, Value] = field(default_factory=dict)
     warnings: list[Warning] = field(default_factory=list)
+    changing: dict[int, set[tuple[int, int | None]]] = field(default_factory=dict)
 
     @property
     def compat(self) -> str:

@@ -14,6 +14,7 @@ from whorl.formats.openvino.writing.layers import combine, scalar, select, types
 from whorl.formats.openvino.writing.net import NetWriter
 from whorl.formats.openvino.writing.sources import Source
 from whorl.ir.build import Builder
+from whorl.ir.dims import names_in
 from whorl.ir.dtypes import BOOL, INT64, STRING
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import AnyShape, tensor
@@ -46,7 +47,7 @@ def _gathered(node: IrNode, build: Builder, negative: bool) -> list[Value]:
     batch = node.integer("batch_dims", 0)
     if batch < 0:
         batch += _rank(node, indices)
-    if _is_inside(x, indices, axis, negative):
+    if _is_inside(x, indices, axis, negative, build):
         if not batch:
             return emit(node, build, Gather(axis), x, indices)
         return emit(node, build, Identity(), _of_batches(node, build, x, indices, axis, batch))
@@ -68,8 +69,11 @@ def _rank(node: IrNode, value: Value) -> int:
     return rank
 
 
-def _is_inside(x: Value, indices: Value, axis: int, negative: bool) -> bool:
-    """Whether indices are surely inside the axis, or are the number of a loop's iteration, which only counts up."""
+def _is_inside(x: Value, indices: Value, axis: int, negative: bool, build: Builder) -> bool:
+    """Whether indices are inside the axis, or are the number of a loop's iteration, which only counts up.
+
+    An axis is taken to be long enough for constants where its length is not known, unless iterations change it.
+    """
     if tensor(x).dtype == STRING or _is_counter(indices):
         return True
     known, shape = indices.known, tensor(x).shape
@@ -80,7 +84,9 @@ def _is_inside(x: Value, indices: Value, axis: int, negative: bool) -> bool:
     else:
         length = shape[axis]
     if not isinstance(length, int):
-        return negative or min(known.flat, default=0) >= 0
+        owners = [build.inference.owners.get(name) for name in names_in(length or 0)]
+        changes = any(isinstance(owner.owner, Region) for owner in owners if owner is not None)
+        return not changes and (negative or min(known.flat, default=0) >= 0)
     return all((-length if negative else 0) <= index < length for index in known.flat)
 
 
