@@ -18,7 +18,7 @@ from whorl.codegen.target import host
 from whorl.debug import debug, dump_program
 from whorl.kernel.canonical import Nest, NestDescription
 from whorl.kernel.equality import key_of
-from whorl.kernel.outline import is_exact_at_any_level, is_glue, outline, spreads_of
+from whorl.kernel.outline import is_glue, may_stay_unoptimised, outline, spreads_of
 from whorl.kernel.program import Fail, Program, text_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Machine, Module, Unit
@@ -56,7 +56,7 @@ class ProgramModule(Module):
     def quick(self) -> frozenset[str]:
         if self.effort != Effort.GLUE:
             return frozenset()
-        return frozenset(name_of(nest) for nest in self.nests.values() if is_exact_at_any_level(nest.statement))
+        return frozenset(name_of(nest) for nest in self.nests.values() if may_stay_unoptimised(nest.statement))
 
     @in_phase(Phase.EMIT)
     def complete(self) -> None:
