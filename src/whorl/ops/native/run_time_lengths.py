@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+import numpy as np
+
 from whorl.ir import dims
 from whorl.ir.dims import Dim
-from whorl.ir.dtypes import FLOAT64, INT64
+from whorl.ir.dtypes import FLOAT64, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.ir.native.view import Index, View
@@ -18,6 +20,7 @@ from whorl.ops.native.index_maps import (
     normalise_index,
     read_int64,
     replace_at,
+    reshape_view,
     slice_view,
 )
 
@@ -28,13 +31,19 @@ MOST_STEPS = 1 << 58
 """Numbers that a range may have."""
 
 
-def compact_indices(k: NativeBuilder, length: Dim, is_selected: Callable[[Expr], Expr]) -> View:
-    """The indices below `length` that are selected, in order, as a row of int64."""
-    buffer, count = k.temporary(INT64, (length,)), k.variable(INT64, "count", once=False)
+def compact(
+    k: NativeBuilder, dtype: np.dtype, length: Dim, is_selected: Callable[[Expr], Expr], value: Callable[[Expr], Expr]
+) -> View:
+    """The values at the indices below `length` that are selected, in order.
+
+    `for index: buffer[count] = value; count += is_selected`. All are written, and what is not selected is overwritten:
+    a branch would be guessed wrong as often as selections change.
+    """
+    buffer, count = k.temporary(dtype, (length,)), k.variable(INT64, "count", once=False)
     k.assign(count, k.const(0))
-    with k.loop(length) as index, k.when(is_selected(index)):
-        k.store(buffer, (count,), index)
-        k.assign(count, k.add(count, k.const(1)))
+    with k.loop(length) as index:
+        k.store(buffer, (count,), value(index))
+        k.assign(count, k.add(count, k.cast(is_selected(index), INT64)))
     total = k.variable(INT64, "count")
     k.assign(total, count)
     return k.view_of(buffer, (k.new_length(total),))
@@ -43,7 +52,7 @@ def compact_indices(k: NativeBuilder, length: Dim, is_selected: Callable[[Expr],
 def find_nonzero(k: NativeBuilder, x: View) -> View:
     """The index of each element that is not zero, an axis a row: int64 [rank, count]."""
     zero, flat = k.const(0, x.dtype), flat_element(k, x)
-    positions = compact_indices(k, x.size, lambda position: k.compare("ne", flat(position), zero))
+    positions = compact(k, INT64, x.size, lambda position: k.compare("ne", flat(position), zero), lambda i: i)
     rank = len(x.shape)
 
     def at(index: Index) -> Expr:
@@ -63,19 +72,26 @@ def find_nonzero(k: NativeBuilder, x: View) -> View:
 
 def compress_view(k: NativeBuilder, x: View, condition: View, axis: int) -> View:
     """The slices of x along an axis whose condition is true; one beyond the axis ends the program with a failure."""
-    length = k.let(k.length(x.shape[axis]))
+    x, condition, length = k.materialise_reread(x), k.materialise_reread(condition), condition.shape[0]
+    if length != x.shape[axis]:
+        length = dims.call("min", length, x.shape[axis])
+        with k.loop(condition.shape[0] - length) as index:
+            beyond = k.add(index, k.length(length))
+            k.fail_unless(k.apply("not", condition.at((beyond,))))
 
     def is_selected(index: Expr) -> Expr:
-        selected = k.let(condition.at((index,)))
-        k.fail_unless(k.apply("or", k.apply("not", selected), k.compare("lt", index, length)))
-        return selected
+        return condition.at((index,))
 
-    indices = compact_indices(k, condition.shape[0], is_selected)
+    if dims.product(replace_at(x.shape, axis, 1)) == 1 and (not is_float(x.dtype) or x.dtype.itemsize >= 4):
+        zeros = (k.const(0),) * len(x.shape)
+        row = compact(k, x.dtype, length, is_selected, lambda index: x.at(replace_at(zeros, axis, index)))
+        return reshape_view(k, row, replace_at(x.shape, axis, row.shape[0]))
+    indices = compact(k, INT64, length, is_selected, lambda index: index)
 
     def source(index: Index) -> Index:
         return replace_at(index, axis, indices.at((index[axis],)))
 
-    return map_indices(k, k.materialise_reread(x), replace_at(x.shape, axis, indices.shape[0]), source, 1)
+    return map_indices(k, x, replace_at(x.shape, axis, indices.shape[0]), source, 1)
 
 
 def slice_at_run_time(k: NativeBuilder, x: View, axes: Sequence[int], ends: Sequence[tuple[Expr, Expr, int]]) -> View:
