@@ -11,6 +11,7 @@ import pytest
 from lowering.looped import Case, check, check_failure, draw
 from whorl.ir.dtypes import BY_NAME
 from whorl.ir.graph import Op
+from whorl.ops.reduce import native_reductions
 from whorl.ops.reduce.cumulative import CumProd, CumSum
 from whorl.ops.reduce.logarithmic_reductions import ReduceLogSum, ReduceLogSumExp
 from whorl.ops.reduce.normalization import (
@@ -88,6 +89,17 @@ def test_products_and_locations_equal_run(dtype: str) -> None:
         for shape, axis, last in (((9, 17), 0, 0), ((33, 8), 0, 1), ((2, 16, 9), 1, 0), ((7, 2, 10), 0, 1)):
             make = lambda rng, s=shape: [np.trunc(draw(rng, s, dtype, 0.3)).astype(BY_NAME[dtype])]  # noqa: E731
             cases.append(Case(op(axis, 1, last), make))
+    check(cases)
+
+
+@pytest.mark.parametrize("dtype", NUMBERS)
+def test_locations_in_several_blocks_equal_run(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(native_reductions, "BLOCK", 4)
+    cases = []
+    for op in (ArgMax, ArgMin):
+        for shape, last in (((3, 4), 0), ((3, 5), 1), ((2, 17), 0), ((2, 17), 1), ((2, 2, 8), 1)):
+            make = lambda rng, s=shape: [np.trunc(draw(rng, s, dtype, 0.1)).astype(BY_NAME[dtype])]  # noqa: E731
+            cases.append(Case(op(-1, 1, last), make))
     check(cases)
 
 

@@ -8,6 +8,7 @@ from native_forms import run_form
 
 from whorl.ir.native.view import View
 from whorl.lowering.builder import KernelBuilder
+from whorl.ops.reduce import native_reductions
 from whorl.ops.reduce.native_reductions import (
     ROW,
     find_extremes,
@@ -68,6 +69,25 @@ def test_nan_wins_by_rows_and_by_lines(axis: int) -> None:
     np.testing.assert_array_equal(
         run_form(lambda k, x: find_extremes(k, x, axis, True), x), np.argmax(x, axis=axis, keepdims=True)
     )
+
+
+@pytest.mark.parametrize("length", [3, 4, 5, 15])
+@pytest.mark.parametrize("largest", [True, False])
+@pytest.mark.parametrize("last", [True, False])
+def test_index_of_an_extreme_is_searched_in_the_right_block(
+    length: int, largest: bool, last: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native_reductions, "BLOCK", 4)
+    rng = np.random.default_rng(length)
+    rows = rng.integers(0, 100, (5, length)).astype(np.float32)
+    rows[1] = 7
+    rows[2, rng.integers(0, length, 3)] = np.nan
+    rows[3, [0, length // 2, length - 1]] = 127 if largest else -1
+    rows[4] = -np.inf if largest else np.inf
+    search = np.argmax if largest else np.argmin
+    expected = search(np.flip(rows, 1) if last else rows, axis=1, keepdims=True)
+    expected = length - 1 - expected if last else expected
+    np.testing.assert_array_equal(run_form(lambda k, x: find_extremes(k, x, 1, largest, last), rows), expected)
 
 
 def test_extremes_by_rows_are_written_once_for_a_block() -> None:

@@ -24,6 +24,8 @@ D = TypeVar("D", bound=Dim)
 ROW = 8
 """Elements along the last axis from which a reduction over other axes goes row by row."""
 
+BLOCK = 1024
+"""Elements of a line that are searched for the position of its extreme."""
 _MOST_ROWS = 1 << 31
 """Rows whose numbers an int32 does not hold."""
 _ON_BOOL = {"max": "or", "min": "and"}
@@ -152,17 +154,60 @@ def find_extremes(k: NativeBuilder, x: View, axis: int, largest: bool, last: boo
     if is_row_reduction(x, axis):
         return find_extremes_by_rows(k, x, axis, largest, last)[1]
     x = k.materialise_reread(x)
-    best = reduce_view(k, x, (axis,), "max" if largest else "min")
-    loses = k.const(-1 if last else x.shape[axis])
+    how, loses = "max" if last else "min", k.const(-1 if last else BLOCK, INT32)
 
     def at(index: Index) -> Expr:
-        value = x.at(index)
-        is_best = k.compare("eq", value, k.broadcast_element(best, index))
-        if is_float(x.dtype):
-            is_best = k.apply("or", is_best, k.apply("isnan", value, dtype=BOOL))
-        return k.select(is_best, index[axis], loses)
+        def element(position: Expr) -> Expr:
+            return x.at(replace_at(index, axis, position))
 
-    return reduce_view(k, k.view(INT64, x.shape, at, x.cost + 4), (axis,), "max" if last else "min")
+        best, first, count = _best_block(k, element, x.shape[axis], largest, last)
+
+        def choose(winner: Expr, inner: Index) -> Expr:
+            value = element(k.add(first, inner[0]))
+            is_best = k.compare("eq", value, best)
+            if is_float(x.dtype):
+                is_best = k.apply("or", is_best, k.apply("isnan", value, dtype=BOOL))
+            return k.apply(how, winner, k.select(is_best, k.cast(inner[0], INT32), loses))
+
+        return k.add(first, k.cast(k.reduce([count], loses, choose), INT64))
+
+    return k.materialise(k.view(INT64, reduced_shape(x.shape, (axis,)), at, 1))
+
+
+def _best_block(
+    k: NativeBuilder, element: Callable[[Expr], Expr], length: Dim, largest: bool, last: bool
+) -> tuple[Expr, Expr, Dim]:
+    """The extreme of a line, and the first index and the length of the block in which its position is.
+
+    So that is searched in one block, with indices of 32 bits.
+    """
+    how, dtype = "max" if largest else "min", element(k.const(0)).dtype
+    start = k.const(_start(how, dtype), dtype)
+
+    def extreme(first: Expr, count: Dim) -> Expr:
+        step = _IN_ANY_ORDER[how]
+        return k.reduce([count], start, lambda best, inner: k.apply(step, best, element(k.add(first, inner[0]))))
+
+    if isinstance(length, int) and length <= BLOCK:
+        return extreme(k.const(0), length), k.const(0), length
+    best, chosen = k.variable(dtype, "best", once=False), k.variable(INT64, "chosen", once=False)
+    k.assign(best, start)
+    k.assign(chosen, k.const(0))
+    number = k.length(length)
+
+    def count_from(first: Expr) -> Dim:
+        return k.new_length(k.let(k.apply("min", k.const(BLOCK), k.sub(number, first))))
+
+    with k.loop(dims.call("floor", length + BLOCK - 1, BLOCK)) as block:
+        first = k.let(k.mul(block, k.const(BLOCK)))
+        value = extreme(first, count_from(first))
+        wins = k.let(_wins(k, value, best, largest, last))
+        k.assign(chosen, k.select(wins, first, chosen))
+        k.assign(best, k.select(wins, value, best))
+    result, first = k.variable(dtype, "best"), k.variable(INT64, "first")
+    k.assign(result, best)
+    k.assign(first, chosen)
+    return result, first, count_from(first)
 
 
 def is_row_reduction(x: View, axis: int) -> bool:
