@@ -16,6 +16,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
+from typing import Any
 
 from measuring import US, cpu, in_turns, machine, repeated, use_one_thread
 
@@ -73,6 +74,14 @@ PROGRAMS: Mapping[str, tuple[str, Feeds]] = {
         """main (float[n, 64] x) => (float[n, 64] y) {
     y = Scan (x) <num_scan_inputs = 1, body = each (float[64] v) => (float[64] w) { w = Softmax<axis = -1>(v) }>
 }""",
+        {"x": rows(10_000, 64)},
+    ),
+    "softmax of each of 10,000 rows, by TorchScript": (
+        f"""main (float[n, 64] x) => (float[n, 64] y) {{ {TRIPS}
+    y = Loop (trips, "") <body = each (int64 i, bool g) => (bool h, float[64] w) {{
+        h = Identity(g) v = Gather(x, i) w = Softmax<axis = -1>(v)
+    }}>
+}}""",
         {"x": rows(10_000, 64)},
     ),
     "three elementwise ops on each of 10,000 rows": (
@@ -162,15 +171,15 @@ WEIGHTS = {"w": rows(32, 192) / 8, "r": rows(64, 192) / 8, "b": rows(192)}
 def short(count: int) -> Iterator[tuple[str, str, Feeds]]:
     """The models again with a few rows."""
     for what, (text, feeds) in PROGRAMS.items():
-        yield f"{count} rows: {what}", text, feeds | {"x": feeds["x"][:count]}
+        yield f"{count} rows: {what}", text, {**feeds, "x": feeds["x"][:count]}
 
 
 def digits(count: int) -> tuple[str, bytes, Feeds]:
     """The five nearest of 1,797 digits, by skl2onnx."""
     images, labels = load_digits(return_X_y=True)
-    points = images.astype(np.float32)
-    kind = [("x", FloatTensorType([None, points.shape[1]]))]
-    model = to_onnx(KNeighborsClassifier().fit(points, labels), initial_types=kind, options={"zipmap": False})
+    points: np.ndarray = np.asarray(images, np.float32)
+    kind: Any = [("x", FloatTensorType([None, points.shape[1]]))]
+    model: Any = to_onnx(KNeighborsClassifier().fit(points, labels), initial_types=kind, options={"zipmap": False})
     return f"nearest digits of {count}", model.SerializeToString(), {"x": points[:count]}
 
 
@@ -190,11 +199,12 @@ def programs() -> Iterator[tuple[str, str | bytes, Feeds]]:
 
 def lengths_of(module: whorl.Module, feeds: Feeds) -> dict[str, int]:
     """What open dims are in a run."""
-    pairs = [pair for x in module.main.arguments for pair in zip(x.type.shape, feeds[x.name].shape, strict=True)]
+    shapes: list[tuple[Any, ...]] = [(x.type, feeds[x.name]) for x in module.main.arguments]
+    pairs = [pair for type, array in shapes for pair in zip(type.shape, array.shape, strict=True)]
     return {str(dim): length for dim, length in pairs if not isinstance(dim, int)}
 
 
-def run_by(model: bytes) -> dict[str, Callable[[Feeds], Sequence[np.ndarray]]]:
+def run_by(model: bytes) -> dict[str, Callable[[Feeds], Sequence[Any]]]:
     """A model in both engines, on one thread each."""
     theirs, ours = onnxruntime.SessionOptions(), whorl.SessionOptions()
     theirs.intra_op_num_threads = ours.intra_op_num_threads = 1
@@ -210,8 +220,10 @@ def measure() -> Iterator[Answer]:
     for what, text, feeds in programs():
         print("measuring", what, file=sys.stderr)
         source = text if isinstance(text, bytes) else parser.parse_model(HEADER + text).SerializeToString()
-        expected_lengths = lengths_of(whorl.load(source), feeds)
-        before, after, remains = run_by(source), dict[str, Callable[[Feeds], Sequence[np.ndarray]]](), list[str]()
+        module = whorl.load(source)
+        assert isinstance(module, whorl.Module)
+        expected_lengths = lengths_of(module, feeds)
+        before, after, remains = run_by(source), dict[str, Callable[[Feeds], Sequence[Any]]](), list[str]()
         for name in before:
             module = whorl.deloop(source, target=name, expected=expected_lengths, partial=True)
             after[name] = run_by(to_proto(module).SerializeToString())[name]
@@ -226,7 +238,8 @@ def measure() -> Iterator[Answer]:
         candidates = {str(key): repeated(partial(cpu, partial(run, feeds))) for key, run in works.items()}
         seconds = in_turns(candidates, ROUNDS)
         times = [1000 * seconds[str((name, is_loop))] for name in (PEER, US) for is_loop in (True, False)]
-        yield Answer(what, *times, remains)
+        peer_loop, peer, whorl_loop, own = times
+        yield Answer(what, peer_loop, peer, whorl_loop, own, remains)
 
 
 def main() -> int:

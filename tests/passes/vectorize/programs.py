@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from passes.bits import assert_same_bits, copied, interpreted
@@ -27,7 +27,7 @@ def kinds(module: Module) -> Iterator[str]:
     return (node.op.name for node in module.nodes())
 
 
-def check(text: str, *feeds: dict[str, object], **options: object) -> Module:
+def check(text: str, *feeds: Mapping[str, object], **options: object) -> Module:
     """No loop remains, and every feed gives the bits that it gave."""
     source = read(text)
     module, remaining = vectorized(text, **options)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from passes.vectorize.programs import check, vectorized
+from passes.vectorize.programs import check, kinds, vectorized
 
 BEST = """main(%x: {dtype}[n], %h: {dtype}[]) {{
   %m: int64[] = Constant() {{value = int64[] <-1>}}
@@ -40,6 +40,11 @@ def columns(dtype):
 @pytest.mark.parametrize("wins", [True, False])
 def test_best_integer_and_its_number_are_as_in_the_loop(comparison, wins):
     check(best("int64", comparison, wins), *columns("int64"))
+
+
+def test_number_of_the_best_takes_no_row_of_numbers():
+    ops = list(kinds(check(best("int64", COMPARISONS[0], True))))
+    assert ops.count("Gather") == 1
 
 
 @pytest.mark.parametrize("comparison", COMPARISONS[:3])

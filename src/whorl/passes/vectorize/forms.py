@@ -12,11 +12,12 @@ from msgspec import Struct
 
 from whorl.ir.dtypes import BOOL, INT32, INT64, is_float
 from whorl.ir.graph import Node, Op, Value
-from whorl.ops.elementwise.arithmetic import Add
+from whorl.ops.elementwise.arithmetic import Add, Sub
 from whorl.ops.elementwise.casting import Cast
 from whorl.ops.elementwise.comparison import Equal, IsNaN, Where
 from whorl.ops.elementwise.logic import Not
 from whorl.ops.movement.axes import Concat
+from whorl.ops.movement.filling import Range
 from whorl.ops.movement.indexing import Gather, GatherElements
 from whorl.ops.movement.selection import Compress
 from whorl.ops.movement.shapes import Squeeze, Unsqueeze
@@ -24,7 +25,7 @@ from whorl.ops.reduce.cumulative import CumSum
 from whorl.ops.reduce.reductions import ArgMax, ArgMin, ReduceMax, ReduceMin, ReduceSum
 from whorl.ops.sequence.sequences import SplitToSequence
 from whorl.passes.rules.conditions import elements as elements_of
-from whorl.passes.rules.pattern import tensor_type
+from whorl.passes.rules.pattern import maker, tensor_type
 from whorl.passes.vectorize.batched import Batched, CannotVectorize, align
 from whorl.passes.vectorize.extremes import extremes_so_far
 from whorl.passes.vectorize.stacks import Stacks
@@ -225,6 +226,10 @@ class Beaten(Recurrence):
     def final(self, stacks: Stacks, first: Value) -> Value:
         build = stacks.build
         best = build.add(self.find, self._keys(stacks), name="best")
+        if _counts_from_0(self.term):
+            zero, one = (build.constant(np.array(n, np.int64)) for n in (0, 1))
+            number, is_first = build.add(Sub(), best, one), build.add(Equal(), best, zero)
+            return build.add(Where(), is_first, first, number, name=self.state.name)
         rows = stacks.after(first, stacks.all_rows(self.term, first))
         if not Batched(first, is_mapped=False).rank:
             return build.add(Gather(0), rows, best, name=self.state.name)
@@ -241,6 +246,15 @@ class Beaten(Recurrence):
             first = build.add(Where(), build.add(IsNaN(), first), best, first, name=first.name)
             rows = build.add(Where(), build.add(IsNaN(), rows), worst, rows, name=rows.name)
         return stacks.after(first, rows)
+
+
+def _counts_from_0(term: Batched) -> bool:
+    """Whether a value of each iteration is its number."""
+    node = maker(term.value)
+    if node is None or not isinstance(node.op, Range):
+        return False
+    start, step = (None if value is None else elements_of(value) for value in node.inputs[::2])
+    return start is not None and step is not None and not np.any(start) and bool(np.all(step == 1))
 
 
 def is_zero(value: Value) -> bool:
