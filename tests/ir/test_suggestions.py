@@ -19,3 +19,8 @@ def test_near_name_is_suggested(name: str, known: list[str], fix: str) -> None:
 )
 def test_all_names_are_listed_where_none_is_near(known: list[str], fix: str) -> None:
     assert choose("image", known) == fix
+
+
+def test_name_may_be_no_text() -> None:
+    assert choose(1, ["x", "y"]) == "choose from x, y"
+    assert suggest((1,), ["x"]) == ""
