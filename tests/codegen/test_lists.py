@@ -9,8 +9,9 @@ import sys
 import numpy as np
 import pytest
 
-from whorl.codegen import lists
-from whorl.codegen.lists import Functions, layout
+from whorl.codegen import lists, objects
+from whorl.codegen.lists import Functions
+from whorl.codegen.objects import layout
 
 F32 = np.dtype(np.float32)
 
@@ -112,6 +113,6 @@ def test_there_may_be_no_memory_for_an_array(functions) -> None:
 
 def test_layout_is_none_where_an_array_has_no_address_where_it_is_sought(monkeypatch) -> None:
     layout.cache_clear()
-    monkeypatch.setattr(lists, "address_offset", lambda: None)
+    monkeypatch.setattr(objects, "address_offset", lambda: None)
     assert layout() is None
     layout.cache_clear()

@@ -8,23 +8,19 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import sysconfig
 from collections.abc import Callable, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
-from whorl.codegen.array_address import address_offset
 from whorl.codegen.memory import address_of
+from whorl.codegen.objects import CONTIGUOUS, WORD, Layout, layout, memory_of, new_array, number_in, python_function
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Module
 from whorl.llvm.value import Index, Value
 
-CONTIGUOUS = 0x101
-"""NumPy's flags of an array that is row-major and aligned."""
 READ_TABLE, READ_ROWS, READ_COUNT, READ_CELLS = 3, 8, 10, 12
 """Cells of what is read: the type of arrays, their element type, the addresses of `expected`, the table, the elements
 and of `memcpy`, the rank of arrays, the bytes of an element, and how many rows and elements there is memory for
@@ -32,64 +28,9 @@ and of `memcpy`, the rank of arrays, the bytes of an element, and how many rows 
 MADE_FROM, MADE_CELLS = 3, 16
 """Cells of what a list is made of: the addresses of three cells, which have the address of the elements, that of the
 table, and how many arrays there are; the rank of arrays, the step of the table, the bytes of an element, the element
-type, the type of arrays and the functions of `_interface`. At the end are three cells that may serve as the first."""
+type, the type of arrays and functions of Python, NumPy, C. At the end are three cells that may serve as the first."""
 MISFIT, NO_ROOM = -1, -2
 """What `read` gives for a list of other arrays, and where there is too little memory."""
-ARRAY_FROM_DTYPE = 94
-"""The number of `PyArray_NewFromDescr` in the table of NumPy's functions, which their binary interface promises."""
-_WORD = ctypes.sizeof(ctypes.c_void_p)
-
-
-class Layout(Struct, frozen=True):
-    """Where objects have their type, lists their length and items, arrays memory, rank, lengths, dtype and flags."""
-
-    type: int
-    count: int
-    items: int
-    memory: int
-    rank: int
-    lengths: int
-    dtype: int
-    flags: int
-
-
-@functools.cache
-def layout() -> Layout | None:
-    """The layout of this Python and this NumPy, whose binary interfaces promise it; None where it is another."""
-    memory = address_offset()
-    if memory is None or sysconfig.get_config_var("Py_GIL_DISABLED"):
-        return None
-    head = object.__basicsize__
-    known = Layout(head - _WORD, head, head + _WORD, memory, *[memory + n * _WORD for n in (1, 2, 5, 6)])
-    return known if all(map(functools.partial(_describes, known), _samples())) else None
-
-
-def _samples() -> list[np.ndarray]:
-    return [np.zeros(()), np.zeros((2, 3, 5), np.float32), np.zeros((4, 7), np.int64)[:, ::2]]
-
-
-def _describes(known: Layout, array: np.ndarray) -> bool:
-    """Whether the fields of an array, and of a list with it, are where they are said to be."""
-    items = [array]
-
-    def field(kind: Any, owner: object, offset: int) -> Any:
-        return kind.from_address(id(owner) + offset).value
-
-    if np.ndarray.__basicsize__ < known.flags + _WORD or list.__basicsize__ < known.items + _WORD:
-        return False
-    if field(ctypes.c_ssize_t, items, known.count) != 1:
-        return False
-    if field(ctypes.c_int, array, known.rank) != array.ndim:
-        return False
-    if field(ctypes.c_int, array, known.flags) != array.flags.num:
-        return False
-    pointers = [(array, known.type, type(array)), (array, known.dtype, array.dtype)]
-    if any(field(ctypes.c_void_p, owner, offset) != id(target) for owner, offset, target in pointers):
-        return False
-    lengths = field(ctypes.c_void_p, array, known.lengths)
-    if array.ndim and [*(ctypes.c_ssize_t * array.ndim).from_address(lengths)] != [*array.shape]:
-        return False
-    return ctypes.c_void_p.from_address(field(ctypes.c_void_p, items, known.items)).value == id(array)
 
 
 def lists_module(known: Layout) -> Module:
@@ -122,8 +63,8 @@ def _define_read(module: Module, known: Layout) -> None:
         for offset, object in ((known.type, type), (known.dtype, dtype)):
             address = f.convert("ptrtoint", object, "i64")
             _require(f, f.load("i64", f.offset(array, "i8", offset)).equals(address))
-        _require(f, _number(f, array, known.rank).equals(rank))
-        _require(f, (_number(f, array, known.flags) & CONTIGUOUS).equals(CONTIGUOUS))
+        _require(f, number_in(f, array, known.rank).equals(rank))
+        _require(f, (number_in(f, array, known.flags) & CONTIGUOUS).equals(CONTIGUOUS))
         row, shape = f.offset(table, "i64", n * (rank + 1)), f.load("ptr", f.offset(array, "i8", known.lengths))
         product = f.variable(f.index(1))
         f.store(f.load_index(total), row)
@@ -140,7 +81,7 @@ def _define_read(module: Module, known: Layout) -> None:
     end = f.variable(elements)
     with f.loop(0, count) as n:
         bytes, start = _bytes(f, f.offset(table, "i64", n * (rank + 1)), rank, size), f.load("ptr", end)
-        f.run_pointer(copy, start, _memory(f, known, f.load("ptr", f.offset(items, "ptr", n))), bytes)
+        f.run_pointer(copy, start, memory_of(f, known, f.load("ptr", f.offset(items, "ptr", n))), bytes)
         f.store(f.offset(start, "i8", bytes), end)
     f.give(f.load_index(total) * 2 + f.choose(f.load("i64", differs).equals(0), f.index(1), 0))
 
@@ -172,7 +113,7 @@ def _define_make(module: Module, known: Layout) -> None:
             f.give(f.null())
         f.store(array, f.offset(items, "ptr", n))
         bytes = _bytes(f, row, rank, size)
-        f.run_pointer(copy, _memory(f, known, array), start, bytes)
+        f.run_pointer(copy, memory_of(f, known, array), start, bytes)
         f.store(f.offset(start, "i8", bytes), end)
     f.give(made)
 
@@ -185,16 +126,8 @@ def _bytes(f: Function, row: Value, rank: Index, size: Index) -> Index:
     return f.load_index(bytes)
 
 
-def _memory(f: Function, known: Layout, array: Value) -> Value:
-    return f.load("ptr", f.offset(array, "i8", known.memory))
-
-
 def _cell(f: Function, number: int) -> Value:
     return f.offset(f["cells"], "i64", number)
-
-
-def _number(f: Function, array: Value, offset: int) -> Value:
-    return f.convert("sext", f.load("i32", f.offset(array, "i8", offset)), "i64")
 
 
 def _require(f: Function, condition: Value, otherwise: int = MISFIT) -> None:
@@ -220,32 +153,18 @@ class Functions(Struct, frozen=True):
     def cells_to_make(self, dtype: np.dtype, rank: int, step: int, sources: Sequence[int] = ()) -> Any:
         """Cells for lists of such arrays, from the cells at three addresses, or from the last ones."""
         cells = (ctypes.c_int64 * MADE_CELLS)(0, 0, 0, rank, step, dtype.itemsize, id(dtype), *self.interface)
-        own = ctypes.addressof(cells) + (MADE_CELLS - MADE_FROM) * _WORD
-        cells[:MADE_FROM] = [*sources] or [own + n * _WORD for n in range(MADE_FROM)]
+        own = ctypes.addressof(cells) + (MADE_CELLS - MADE_FROM) * WORD
+        cells[:MADE_FROM] = [*sources] or [own + n * WORD for n in range(MADE_FROM)]
         return cells
-
-
-def _interface() -> tuple[int, ...] | None:
-    """What `Functions.interface` says; None where something is missing."""
-    try:
-        table = import_module("numpy._core._multiarray_umath")._ARRAY_API
-        named = ctypes.pythonapi.PyList_New, ctypes.pythonapi.Py_IncRef, ctypes.pythonapi.Py_DecRef
-        kind = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)
-        pointer = kind(("PyCapsule_GetPointer", ctypes.pythonapi))(table, None)
-    except (ImportError, AttributeError, ValueError):
-        return None
-    new_list, keep, free = (ctypes.cast(function, ctypes.c_void_p).value for function in named)
-    new_array = ctypes.c_void_p.from_address(pointer + ARRAY_FROM_DTYPE * _WORD).value
-    known = id(np.ndarray), new_list, new_array, keep, free, address_of("memcpy")
-    return None if None in known else tuple(n for n in known if n is not None)
 
 
 @functools.cache
 def functions() -> Functions | None:
     """The functions of this process; None where Python or NumPy is of another kind."""
     known = layout()
-    interface = None if known is None else _interface()
-    if known is None or interface is None:
+    new_list, keep, free = map(python_function, ("PyList_New", "Py_IncRef", "Py_DecRef"))
+    interface = id(np.ndarray), new_list, new_array(), keep, free, address_of("memcpy")
+    if known is None or None in interface:
         return None
     module = lists_module(known)
     read, make = code = tuple(MachineCode(module, name) for name in ("read", "make"))
@@ -253,5 +172,5 @@ def functions() -> Functions | None:
         ctypes.PYFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.py_object)(read.address),
         ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p)(make.address),
         code,
-        interface,
+        tuple(n for n in interface if n is not None),
     )
