@@ -46,6 +46,16 @@ def code_of_its_own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+@pytest.fixture(scope="session", autouse=True)
+def calls_are_soon_direct() -> Iterator[None]:
+    """The third run of a shape is a direct call, in machine code from the feeds on, as it is for users much later."""
+    from whorl.runtime.compiled import fast_path
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(fast_path, "OFTEN", 1)
+        yield
+
+
 @pytest.fixture(params=["interpreter", "native"])
 def each_backend(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     """Sessions that name no backend run on each in turn."""

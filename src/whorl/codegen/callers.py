@@ -53,7 +53,7 @@ def context_module() -> Module:
     module = Module(host(), Effort.GLUE)
     _define_finish(module)
     _define_call(module)
-    _define_now(module)
+    define_now(module)
     f = Function(module, "@run", "i64", {"context": "ptr", "number": "i64", "cells": "ptr"}, "", "")
     address = f.convert("ptrtoint", f["cells"], "i64")
     f.give(f.call("@call", "i64", f["context"], f.index(RUN_OP), f["number"], address, f.index(1)))
@@ -110,8 +110,8 @@ def _define_call(module: Module) -> None:
     f.give(answer)
 
 
-def _define_now(module: Module) -> None:
-    """Nanoseconds of the clock."""
+def define_now(module: Module) -> None:
+    """@now(clock): nanoseconds of the clock that `clock_gettime` at an address reads."""
     f = Function(module, "@now", "i64", {"clock": "ptr"}, "private", "")
     time = f.slot("[2 x i64]")
     f.call_pointer(f["clock"], "i32", f"i32 {_MONOTONIC}", time)

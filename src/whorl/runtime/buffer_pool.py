@@ -67,8 +67,12 @@ def release() -> None:
 
 def make_allocator(shape: Sequence[int], dtype: np.dtype) -> Callable[[], np.ndarray]:
     """A function that makes such arrays; for small ones NumPy's own."""
-    is_small = math.prod(shape) * dtype.itemsize < LARGE and not debug().poisons
-    return partial(np.empty if is_small else empty, tuple(shape), dtype)
+    return partial(np.empty if is_small(shape, dtype) else empty, tuple(shape), dtype)
+
+
+def is_small(shape: Sequence[int], dtype: np.dtype) -> bool:
+    """Whether NumPy itself makes such arrays."""
+    return math.prod(shape) * dtype.itemsize < LARGE and not debug().poisons
 
 
 def is_recycled(array: np.ndarray) -> bool:

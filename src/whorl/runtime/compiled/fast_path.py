@@ -3,6 +3,7 @@
 It exists where one subgraph is the whole program. Names, element types and shapes are compared, and an entry in machine
 code reads the addresses of the arrays itself (`codegen.arrays`), since asking NumPy takes longer than many a program. A
 list of arrays of one shape is the array of its rows; where one has several, each is two arrays (`ragged_inputs`).
+Where the same shapes come again and again, all of this is machine code (`direct_call`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from msgspec import Struct
 
+from whorl.ir.forking import import_whole
 from whorl.ir.types import TensorType
-from whorl.runtime.compiled.binding import LEAST, MOST_BOUND, Signature, signature_of
+from whorl.runtime.compiled.binding import LEAST, MOST_BOUND, Signature, contents_of, signature_of
 from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
 from whorl.runtime.compiled.list_launch import ListLaunch
 from whorl.runtime.compiled.lists import SHORT, SMALL, ListArrays, ListMemory, ListReader
@@ -25,12 +27,15 @@ from whorl.runtime.limits import UNLIMITED, Budget
 from whorl.runtime.values import is_array
 
 if TYPE_CHECKING:
+    from whorl.runtime.compiled.direct_call import DirectCall
     from whorl.runtime.compiled.partition import CompiledSubgraph
     from whorl.runtime.compiled.program_cache import ProgramCache
 
 
 Entry = tuple[BoundLaunch, list[int] | None]
 """A launch, and the feeds that are its inputs; None where they are all of them in order."""
+OFTEN = 500
+"""Runs of one shape after the other from which a direct call is made: about what it takes to load what makes it."""
 
 
 class Tensors(Struct, frozen=True):
@@ -94,6 +99,7 @@ class FastPath:
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
         self._set_order(())
+        self.forget_call()
         self.budget: tuple[Event, Budget] | None = None
         known = None if prepared is None else prepared.description
         self.is_prepared = known is not None
@@ -109,6 +115,7 @@ class FastPath:
     def watch(self, subgraph: CompiledSubgraph | None, results: Sequence[int], outputs: Sequence[str]) -> None:
         """Learn from a subgraph that is a whole plan, whose outputs lie in the slots of `results`, from now on."""
         self.subgraph, self.outputs = subgraph, outputs
+        self.forget_call()
         if subgraph is None:
             self.launches.clear()
             self.is_prepared = False
@@ -120,11 +127,18 @@ class FastPath:
         """Say which of a program's results each output is."""
         self.order, self.is_in_order = order, [*order] == [*range(len(order))]
 
+    def forget_call(self) -> None:
+        """Make no direct call any more, before a shape has come often again."""
+        self.call: DirectCall | None = None
+        self.latest: Entry | None = None
+        self.repeats = 0
+
     def learn(self, arguments: Sequence[object]) -> None:
         """Remember the signature of arguments with which the long way has just succeeded."""
         subgraph = self.subgraph
         if subgraph is None or subgraph.parts or any(dtype is None for _, dtype in self.expected):
             self.launches.clear()
+            self.forget_call()
             return
         tensors = self._read(arguments)
         if tensors is None:
@@ -285,6 +299,24 @@ class FastPath:
         chosen = arrays if positions is None else [arrays[n] for n in positions]
         is_for_lists = isinstance(launch, ListLaunch)
         results = launch.run_lists(chosen, sizes, budget) if is_for_lists else launch.run(chosen, budget)
-        if results is None or (self.is_in_order and len(results) == len(self.order)):
+        if results is None:
+            return None
+        if entry is not self.latest:
+            self.latest, self.repeats = entry, 0
+        elif not self.readers:
+            self.repeats += 1
+            if self.repeats == OFTEN:
+                self._make_call(entry, arrays, cancelled, threads)
+        if self.is_in_order and len(results) == len(self.order):
             return results
         return [results[n] for n in self.order]
+
+    def _make_call(self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int) -> None:
+        """Have the runs of this shape be calls of machine code, where they may."""
+        launch, positions = entry
+        known = import_whole("whorl.runtime.compiled.direct_call")
+        contents = [contents_of(x) if n in self.keyed else None for n, x in enumerate(arrays)]
+        names = [name for name, _ in self.expected]
+        feeds = [known.Feed(*each) for each in zip(names, arrays, contents, strict=True)]
+        inputs = positions or range(len(feeds))
+        self.call = known.direct_call(feeds, launch, inputs, self.order, self._budget_of(cancelled, threads))

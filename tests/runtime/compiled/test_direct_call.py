@@ -1,0 +1,318 @@
+"""Direct calls: runs of one shape that came often are machine code from the feeds to the list of outputs."""
+
+from __future__ import annotations
+
+import contextlib
+import gc
+import json
+import signal
+import sys
+import threading
+import weakref
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx_text import model
+from runtime.native_sessions import DOUBLED, F32, SUM, session
+
+import whorl
+from whorl.codegen import direct_call as code
+from whorl.runtime.buffer_pool import LARGE
+from whorl.runtime.compiled.fast_path import FastPath
+
+RUNS = 4
+ONE_THREAD: dict[str, Any] = {"intra_op_num_threads": 1}
+FEEDS = {"x": np.arange(3, dtype=F32), "y": np.ones(3, F32)}
+
+
+@pytest.fixture(autouse=True)
+def known_objects() -> None:
+    if code.interface() is None:
+        pytest.skip("machine code knows neither this Python nor this NumPy")
+
+
+def floats(values: list[float]) -> np.ndarray:
+    return np.array(values, F32)
+
+
+def often(made: whorl.InferenceSession, feeds: dict[str, Any]) -> list[Any]:
+    """What the last of some runs gives; the runs are direct calls at the end."""
+    for _ in range(RUNS):
+        results = made.run(None, feeds)
+    assert calls(made) is not None
+    return results
+
+
+def calls(made: whorl.InferenceSession) -> Any:
+    path = made._fast_path
+    return None if path is None else path.call
+
+
+def forbid_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(FastPath, "run", lambda *_: pytest.fail("the long way was taken"))
+
+
+def test_call_gives_new_arrays_and_runs_no_python(monkeypatch) -> None:
+    made = session(SUM)
+    often(made, FEEDS)
+    forbid_the_long_way(monkeypatch)
+    (first,), (second,) = (made.run(None, {"x": floats([1, 2, n]), "y": floats([1, 1, 1])}) for n in (3, 4))
+    assert (first.tolist(), second.tolist()) == ([2, 6, 12], [2, 6, 20])
+    assert first.flags.owndata
+    assert made.run(["z"], FEEDS)[0].tolist() == [0, 2, 6]
+
+
+def test_other_feeds_go_the_long_way_and_leave_the_call() -> None:
+    made = session(SUM)
+    often(made, FEEDS)
+    others = [
+        {"x": floats([1, 2]), "y": floats([3, 4])},
+        {"x": [0, 1, 2], "y": floats([1, 1, 1])},
+        {"x": np.arange(6, dtype=F32)[::2], "y": floats([1, 1, 1])},
+        {"x": np.arange(3, dtype=F32).view(type("Own", (np.ndarray,), {})), "y": floats([1, 1, 1])},
+    ]
+    results = [made.run(None, feeds)[0].tolist() for feeds in others]
+    assert results == [[4, 12], [0, 2, 6], [0, 6, 20], [0, 2, 6]]
+    for feeds, message in [
+        ({"x": FEEDS["x"]}, "missing inputs: 'y'"),
+        (FEEDS | {"y": np.ones(3)}, "input 'y' is float64"),
+        (FEEDS | {"w": np.ones(3, F32)}, "has no input 'w'"),
+        ({"x": FEEDS["x"], 1: FEEDS["y"]}, "has no input 1"),
+        (FEEDS | {"y": np.ones(4, F32)}, "4"),
+    ]:
+        with pytest.raises(whorl.RunError, match=message):
+            made.run(None, feeds)
+    assert calls(made)(FEEDS)[0].tolist() == [0, 2, 6]
+
+
+def test_shape_that_comes_often_later_takes_the_call_over(monkeypatch) -> None:
+    made, longer = session(SUM), {"x": np.arange(5, dtype=F32), "y": np.ones(5, F32)}
+    often(made, FEEDS)
+    often(made, longer)
+    assert calls(made)(FEEDS) is None
+    forbid_the_long_way(monkeypatch)
+    assert made.run(None, longer)[0].tolist() == [0, 2, 6, 12, 20]
+
+
+KINDS = model("""main (double[n] a, int8[n] b, bool c, uint64[n, 0] d, float16[n] h)
+    => (float16[n] h2, double[n] r, int8[n] s, bool t, uint64[n, 0] e, int64[2] sizes) {
+    r = Add(a, a) s = Neg(b) t = Not(c) e = Mul(d, d) h2 = Add(h, h) sizes = Shape(d)
+}""")
+
+
+def test_outputs_of_all_types_ranks_and_orders() -> None:
+    feeds = {
+        "a": np.array([1.5, -2]),
+        "b": np.array([1, -128], np.int8),
+        "c": np.array(False),
+        "d": np.zeros((2, 0), np.uint64),
+        "h": np.array([0.5, 2], np.float16),
+    }
+    made = session(KINDS)
+    expected, results = session(KINDS, "interpreter").run(None, feeds), often(made, feeds)
+    for own, other in zip(results, expected, strict=True):
+        np.testing.assert_array_equal(own, other)
+        assert (own.dtype, own.shape) == (other.dtype, other.shape)
+    assert calls(made)(feeds) is not None
+
+
+def test_feed_that_no_node_reads_and_output_that_is_a_feed(monkeypatch) -> None:
+    made = session(model("main (float[n] u, float[n] x) => (float[n] v, float[n] y) { v = Identity(x) y = Neg(x) }"))
+    feeds = {"u": floats([7, 7]), "x": floats([1, 2])}
+    often(made, feeds)
+    forbid_the_long_way(monkeypatch)
+    same, negative = made.run(None, feeds)
+    assert (same.tolist(), negative.tolist()) == ([1, 2], [-1, -2])
+    assert not np.shares_memory(same, feeds["x"])
+
+
+COUNTED = model("""main (int64 n, float[3] x) => (float[3] y, float[t, 3] ys) {
+    y, ys = Loop (n, "", x) <body = b (int64 i, bool go, float[3] h) => (bool on, float[3] next, float[3] row) {
+        on = Identity(go)
+        next = Add(h, h)
+        row = Identity(next)
+    }>
+}""")
+
+
+def test_number_that_outputs_have_their_lengths_from_is_compared() -> None:
+    made, x = session(COUNTED), np.ones(3, F32)
+    often(made, {"n": np.array(2), "x": x})
+    for n in (2, 5, 0, 2, 3, 3, 3, 2):
+        y, rows = made.run(None, {"n": np.array(n), "x": x})
+        assert (y.tolist(), rows.tolist()) == ([2**n] * 3, [[2 ** (k + 1)] * 3 for k in range(n)])
+
+
+def test_large_outputs_lie_in_memory_used_before() -> None:
+    count = LARGE // 4
+    made, feeds = session(SUM, **ONE_THREAD), {"x": np.arange(count, dtype=F32), "y": np.ones(count, F32)}
+    (z,) = often(made, feeds)
+    address = z.ctypes.data
+    del z
+    (z,) = calls(made)(feeds)
+    assert z.ctypes.data == address
+    np.testing.assert_array_equal(z, (feeds["x"] + 1) * feeds["x"])
+
+
+def test_feeds_and_outputs_are_referred_to_no_longer_than_needed() -> None:
+    made, feeds = session(SUM), {"x": np.arange(3, dtype=F32), "y": np.ones(3, F32)}
+    often(made, feeds)
+    before = [sys.getrefcount(x) for x in (feeds["x"], feeds["x"].dtype, None, np.ndarray)]
+    for _ in range(1000):
+        (z,) = made.run(None, feeds)
+    for _ in range(1000):
+        assert calls(made)({"x": feeds["x"]}) is None
+    assert sys.getrefcount(z) == 2
+    assert [abs(n - m) < 100 for n, m in zip(
+        before, [sys.getrefcount(x) for x in (feeds["x"], feeds["x"].dtype, None, np.ndarray)], strict=True
+    )] == [True] * 4  # fmt: skip
+
+
+def test_session_and_its_memory_go_together() -> None:
+    made = session(SUM)
+    often(made, FEEDS)
+    path = made._fast_path
+    assert path is not None
+    call, launches = path.call, [weakref.ref(launch) for launch, _ in path.launches.values()]
+    del made, path
+    gc.collect()
+    assert call is not None
+    assert call(FEEDS) is not None
+    del call
+    gc.collect()
+    assert [launch() for launch in launches] == [None]
+
+
+GATHERED = model("main (float[n] x, int64 i) => (float y) { y = Gather(x, i) }")
+
+
+LIST = model("""main (seq(float[K]) s, float[n] x) => (seq(float[K]) r, float[n] y) {
+    r = SequenceMap (s) <body = b (float[K] v) => (float[K] w) { w = Add(v, v) }>
+    y = Neg(x)
+}""")
+
+
+def test_lists_are_not_fed_by_a_call() -> None:
+    made, feeds = session(LIST), {"s": [floats([1]), floats([2])], "x": floats([3])}
+    for _ in range(RUNS):
+        (doubled, negative) = made.run(None, feeds)
+        assert ([x.tolist() for x in doubled], negative.tolist()) == ([[2], [4]], [-3])
+    assert calls(made) is None
+
+
+def test_failure_after_many_runs_names_its_node() -> None:
+    made, x = session(GATHERED), floats([1, 2, 3])
+    assert often(made, {"x": x, "i": np.array(2)})[0] == 3
+    with pytest.raises(whorl.RunError, match=r"index 3 .*Gather|Gather.* 3"):
+        made.run(None, {"x": x, "i": np.array(3)})
+    assert made.run(None, {"x": x, "i": np.array(-1)})[0] == 3
+
+
+def test_threads_share_a_session() -> None:
+    made = session(DOUBLED, **ONE_THREAD)
+    often(made, {"n": np.array(3), "x": np.ones(3, F32)})
+
+    def run(start: int) -> bool:
+        x = np.arange(start, start + 3, dtype=F32)
+        return all(
+            made.run(None, {"n": np.array(n), "x": x})[0].tolist() == (x * 2**n).tolist() for n in [*range(40)] * 20
+        )
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(16)))
+
+
+ENDLESS = model("""main (bool go, float[2] x) => (float[2] y) {
+    y = Loop ("", go, x) <body = b (int64 i, bool on, float[2] h) => (bool again, float[2] next) {
+        again = Identity(on)
+        next = Neg(h)
+    }>
+}""")
+STILL = {"go": np.array(False), "x": np.ones(2, F32)}
+
+
+def endless() -> whorl.InferenceSession:
+    """A session that runs for ever where `go` is true, by a direct call."""
+    made = session(ENDLESS, **ONE_THREAD)
+    often(made, STILL)
+    return made
+
+
+def test_cancelling_ends_a_call_and_not_the_runs_after_it() -> None:
+    made = endless()
+    timer = threading.Timer(0.1, made.cancel)
+    timer.start()
+    with pytest.raises(whorl.CancelledError):
+        made.run(None, STILL | {"go": np.array(True)})
+    assert often(made, STILL)[0].tolist() == [1, 1]
+
+
+def test_limits_of_a_run_go_the_long_way() -> None:
+    made, options = endless(), whorl.RunOptions()
+    options.timeout = 0.05
+    with pytest.raises(whorl.TimeLimitError):
+        made.run(None, STILL | {"go": np.array(True)}, options)
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="this system has no timers that raise signals")
+def test_signal_handler_raises_through_a_call() -> None:
+    class Late(Exception):
+        pass
+
+    def handler(*_: object) -> None:
+        raise Late
+
+    made, before = endless(), signal.signal(signal.SIGALRM, handler)
+    try:
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        with pytest.raises(Late):
+            made.run(None, STILL | {"go": np.array(True)})
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+    assert made.run(None, STILL)[0].tolist() == [1, 1]
+
+
+def test_other_threads_run_during_a_call() -> None:
+    made, counted, is_over = endless(), [], threading.Event()
+
+    def count() -> None:
+        while not is_over.wait(0.001):
+            counted.append(1)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    timer = threading.Timer(0.2, made.cancel)
+    timer.start()
+    with contextlib.suppress(whorl.CancelledError):
+        made.run(None, STILL | {"go": np.array(True)})
+    is_over.set()
+    thread.join()
+    assert len(counted) > 3
+
+
+def test_keys_that_raise_are_the_callers_error() -> None:
+    class Key(str):
+        def __eq__(self, other: object) -> bool:
+            raise ZeroDivisionError
+
+        __hash__ = str.__hash__
+
+    made = session(SUM)
+    often(made, FEEDS)
+    with pytest.raises(ZeroDivisionError):
+        made.run(None, {Key("x"): FEEDS["x"], "y": FEEDS["y"]})
+    assert made.run(None, FEEDS)[0].tolist() == [0, 2, 6]
+
+
+def test_profile_records_every_run(tmp_path) -> None:
+    made = session(DOUBLED, enable_profiling=True, profile_file_prefix=str(tmp_path / "runs"))
+    feeds = {"n": np.array(2), "x": np.ones(3, F32)}
+    for _ in range(RUNS):
+        made.run(None, feeds)
+    assert calls(made) is None
+    events = json.loads(Path(made.end_profiling()).read_text())
+    assert sum(event["name"] == "slice" for event in events) >= RUNS
