@@ -7,13 +7,15 @@ import pytest
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Apply, Expr, Var, index_const
 from whorl.kernel.program import For, Statement
-from whorl.kernel.vectors import INTERLEAVED, most_iterations, vectors_side_by_side
+from whorl.kernel.vectors import EVEN, INTERLEAVED, most_iterations, vectors_side_by_side
 
 I = Var(INT64, "i")
 (LONG, MANY), (MIDDLE, SOME) = INTERLEAVED
 
 
-@pytest.mark.parametrize(("extent", "count"), [(LONG, MANY), (LONG - 1, SOME), (MIDDLE, SOME), (MIDDLE - 1, 0)])
+@pytest.mark.parametrize(
+    ("extent", "count"), [(LONG, MANY), (LONG - 1, SOME), (MIDDLE + 1, SOME), (MIDDLE - 1, 0), (EVEN, MANY)]
+)
 def test_longer_loops_compute_more_vectors_at_a_time(extent: int, count: int) -> None:
     assert vectors_side_by_side(For(I, index_const(extent), [], parallel=True)) == count
     assert vectors_side_by_side(For(I, index_const(extent), [])) == 0, "iterations depend on each other"
