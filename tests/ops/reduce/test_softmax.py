@@ -7,7 +7,9 @@ from evaluation import evaluate, floats, shaped, types, unranked
 
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
-from whorl.ops.reduce.softmax import Hardmax, LogSoftmax, Softmax
+from whorl.ir.native.view import Operands
+from whorl.lowering.builder import KernelBuilder
+from whorl.ops.reduce.softmax import FEW, LONGEST, SHORTEST, Hardmax, LogSoftmax, Softmax
 
 ALL = (Softmax, LogSoftmax, Hardmax)
 FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
@@ -49,6 +51,25 @@ def test_hardmax_marks_the_first_largest():
 @pytest.mark.parametrize("shape", [(0, 3), (3, 0), (0,)])
 def test_empty_input_gives_an_empty_output(op_class, shape):
     assert evaluate(op_class(), np.zeros(shape, np.float32)).shape == shape
+
+
+@pytest.mark.parametrize(
+    ("shape", "axis", "is_one"),
+    [
+        ((3, SHORTEST), -1, True),
+        ((3, SHORTEST - 1), -1, False),
+        ((FEW, LONGEST + 1), -1, True),
+        ((FEW - 1, LONGEST + 1), -1, False),
+        ((SHORTEST, 4), 0, False),
+    ],
+)
+def test_lines_that_suit_one_core_are_one_nest(shape, axis, is_one):
+    k = KernelBuilder()
+    x = k.view_of(k.temporary(np.dtype(np.float32), shape))
+    views = Softmax(axis).lower(k, Operands([x]), [])
+    assert views is not None
+    k.materialise(views[0])
+    assert (len(k.block) == 1) is is_one
 
 
 @pytest.mark.parametrize("op_class", ALL)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import ClassVar
 
 import numpy as np
 
+from whorl.ir import dims
 from whorl.ir.graph import Op
 from whorl.ir.intervals import Interval, Intervals
 from whorl.ir.native.builder import NativeBuilder
@@ -16,6 +17,11 @@ from whorl.ir.types import AnyShape, Fact, TensorType, tensor
 from whorl.ops.core.base import COMPUTED_FLOATS, normal_axis, require_dtype, widen
 from whorl.ops.native.index_maps import cast_view, widen_view
 from whorl.ops.reduce.native_reductions import find_extremes, map_elements, reduce_view
+
+SHORTEST, LONGEST = 16, 4096
+"""Elements of a line that make whole vectors, and that one core computes as soon as it could ask another one."""
+FEW = 8
+"""Lines from which every core has some."""
 
 
 class Distribution(Op, frozen=True):
@@ -65,6 +71,14 @@ def _native_below_largest(k: NativeBuilder, x: View, axis: int) -> View:
     return map_elements(k, k.sub, x, reduce_view(k, x, (axis,), "max"))
 
 
+def _suits_one_core(x: View, axis: int) -> bool:
+    """Whether lines lie in memory, are long enough for vectors, and not so few and long that cores share one."""
+    length, lines = x.shape[-1], dims.product(x.shape[:-1])
+    if axis < len(x.shape) - 1 or (isinstance(length, int) and length < SHORTEST):
+        return False
+    return not isinstance(lines, int) or lines >= FEW or (isinstance(length, int) and length <= LONGEST)
+
+
 class Softmax(Distribution, frozen=True):
     """exp(x - largest) over its sum along an axis; NaN where the largest is infinite. Source: ONNX Softmax-13."""
 
@@ -73,8 +87,30 @@ class Softmax(Distribution, frozen=True):
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
     def lines(self, k: NativeBuilder, x: View, axis: int) -> View:
+        if _suits_one_core(x, axis):
+            return self._line_by_line(k, x)
         powers = k.materialise(map_elements(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
         return map_elements(k, k.div, powers, reduce_view(k, powers, (axis,), "sum"), cost=4)
+
+    def _line_by_line(self, k: NativeBuilder, x: View) -> View:
+        """Along the last axis: `for lines: largest; powers = exp(x - largest); total; powers / total`.
+
+        So a line stays in the fastest memory until it is done.
+        """
+        result, length = k.temporary(x.dtype, x.shape), x.shape[-1]
+        with k.nest(x.shape[:-1]) as line:
+
+            def total_of(how: str, first: float, element: Callable[[Index], Expr]) -> Expr:
+                start = k.const(first, x.dtype)
+                return k.reduce([length], start, lambda total, inner: k.apply(how, total, element((*line, *inner))))
+
+            largest = total_of("maximum", -np.inf, x.at)
+            with k.loop(length, parallel=True) as inner:
+                k.store(result, (*line, inner), k.apply("exp", k.sub(x.at((*line, inner)), largest)))
+            total = total_of("sum", 0.0, lambda index: k.load(result, index))
+            with k.loop(length, parallel=True) as inner:
+                k.store(result, (*line, inner), k.div(k.load(result, (*line, inner)), total))
+        return k.view_of(result, x.shape)
 
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x = inputs[0]
