@@ -15,22 +15,27 @@ from typing import Any
 
 import numpy as np
 
-from whorl.codegen.callers import CLOCK, ERROR, NEXT, PERIOD, define_now
+from whorl.codegen.callers import CLOCK, ERROR, IS_MISSED, NEXT, PERIOD, define_now
 from whorl.codegen.memory import address_of
 from whorl.codegen.objects import CONTIGUOUS, Layout, layout, memory_of, new_array, number_in, python_function
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Module
-from whorl.llvm.value import Value
+from whorl.llvm.value import Index, Value
 
 IS_BUSY, FEEDS, INPUTS, OUTPUTS = range(4)
-"""Whether a thread is inside; how many feeds there are to be, how many of them the program takes, and its outputs."""
+"""Whether a thread is inside, or nobody is to be any more; how many feeds there are to be, how many of them the program
+takes, and how many outputs have shapes that are known before."""
 ENTRY, BLOCK, FIRST_INPUT, FIRST_OUTPUT, CONTEXT = range(4, 9)
 """Addresses: of the program, its cells, the first of these that has an input and an output, and its context, or 0."""
-EXPECTED, POSITIONS, RESULTS = range(9, 12)
-"""Addresses of the records of feeds, of the numbers of the feeds that are inputs, and of the records of outputs."""
-INTERFACE = 12
-"""Cells with addresses: None, the type of arrays, NumPy's function for new ones, `memcmp`, and those of `PYTHON`."""
+EXPECTED, POSITIONS, RESULTS, GROWN = range(9, 13)
+"""Addresses of the records of feeds, of the numbers of the feeds that are inputs, of the records of outputs, and of
+those of outputs whose lengths the program tells."""
+GROWN_COUNT, MOST_BYTES, IS_LARGE, FINISH, GIVE_UP = range(13, 18)
+"""How many of these there are, and how large one may be that is copied here; the address of a number that is not 0 once
+the program has much memory; and Python functions: the list of all of them, and what a failure is followed by, or 0."""
+INTERFACE = 18
+"""Cells with addresses: None, the type of arrays, NumPy's function for new ones, `memcmp`, `memcpy`, and `PYTHON`."""
 PYTHON = (
     "PyDict_Size",
     "PyDict_GetItemWithError",
@@ -49,7 +54,11 @@ and where these are, and in a run the array. Last: its size."""
 MAKER, ITEM, RESULT_CELLS = 0, 4, 5
 """The record of an output: what makes the array, if it is not NumPy; dtype, rank and lengths as a feed's; and its item
 of the list. Last: its size."""
-_NONE, _TYPE, _NEW_ARRAY, _COMPARE, _FIRST_OF_PYTHON = range(INTERFACE, INTERFACE + 5)
+AXES, LENGTH_CELLS, MEMORY, SIZE, GROWN_CELLS = 0, 5, 6, 7, 8
+"""The record of an output whose lengths the program tells: how many of them, and the addresses of pairs of an axis and
+a number of a cell of the program, and of the cell with the address of its memory; the bytes of an element; the rest as
+an output's. Last: its size."""
+_NONE, _TYPE, _NEW_ARRAY, _COMPARE, _COPY, _FIRST_OF_PYTHON = range(INTERFACE, INTERFACE + 6)
 _FLAGS = 8
 """METH_O, a function of one argument; Python says so in its stable interface."""
 
@@ -67,6 +76,9 @@ def call_module(known: Layout) -> Module:
     f.store(f.index(1), busy)
     result = f.call("@attempt", "ptr", cells, f["feeds"])
     f.store(f.index(0), busy)
+    context = _address(f, cells, CONTEXT)
+    with f.when(_exists(f, context)):
+        f.store(f.load("i64", f.offset(context, "i64", IS_MISSED)), busy)
     f.give(result)
     return module
 
@@ -85,7 +97,8 @@ def _define_attempt(module: Module, known: Layout) -> None:
     with f.loop(0, inputs) as n:
         position = f.load_index(f.offset(_address(f, cells, POSITIONS), "i64", n))
         f.store(_address(f, f.offset(expected, "i64", position * FEED_CELLS), ARRAY), f.offset(first, "i64", n))
-    made = f.call_pointer(_python(f, "PyList_New"), "ptr", outputs)
+    grown = f.load_index(f.offset(cells, "i64", GROWN_COUNT))
+    made = f.call_pointer(_python(f, "PyList_New"), "ptr", outputs + grown)
     _decline_unless(f, _exists(f, made))
     items, first = f.load("ptr", f.offset(made, "i8", known.items)), _address(f, cells, FIRST_OUTPUT)
     with f.loop(0, outputs) as n:
@@ -102,8 +115,13 @@ def _define_attempt(module: Module, known: Layout) -> None:
     with f.loop(0, feeds) as n:
         f.run_pointer(_python(f, "Py_DecRef"), _address(f, f.offset(expected, "i64", n * FEED_CELLS), ARRAY))
     with f.leave_when(f.compare("eq", status, f.index(0))):
+        _add_grown(f, known, items, made)
         f.give(made)
     f.run_pointer(_python(f, "Py_DecRef"), made)
+    with f.when(_exists(f, _address(f, cells, GIVE_UP))):
+        answer = f.call_pointer(_python(f, "PyObject_CallNoArgs"), "ptr", _address(f, cells, GIVE_UP))
+        with f.when(_exists(f, answer)):
+            f.run_pointer(_python(f, "Py_DecRef"), answer)
     _raise_error(f)
     f.give(_decline(f))
 
@@ -131,16 +149,71 @@ def _check_feed(f: Function, known: Layout, record: Value) -> None:
 
 def _new_result(f: Function, record: Value) -> Value:
     """A new array for an output; null, and an exception, where there is no memory."""
-    result, maker, cells = f.variable(f.null()), _address(f, record, MAKER), f["cells"]
+    result, maker = f.variable(f.null()), _address(f, record, MAKER)
     with f.when(_exists(f, maker)):
         f.store(f.call_pointer(_python(f, "PyObject_CallNoArgs"), "ptr", maker), result)
     with f.when(f.compare("eq", maker, f.null())):
-        dtype, rank = _address(f, record, DTYPE), f.convert("trunc", f.load_index(f.offset(record, "i64", RANK)), "i32")
-        f.run_pointer(_python(f, "Py_IncRef"), dtype)
-        of_class = dtype, rank, _address(f, record, LENGTHS), f.null(), f.null(), "i32 0", f.null()
-        new = _address(f, cells, _NEW_ARRAY)
-        f.store(f.call_pointer(new, "ptr", _address(f, cells, _TYPE), *of_class), result)
+        f.store(_new_array(f, record), result)
     return f.load("ptr", result)
+
+
+def _new_array(f: Function, record: Value) -> Value:
+    """An array that NumPy makes; null, and an exception, where there is no memory."""
+    cells, dtype, rank = f["cells"], _address(f, record, DTYPE), f.load_index(f.offset(record, "i64", RANK))
+    f.run_pointer(_python(f, "Py_IncRef"), dtype)
+    shape = f.convert("trunc", rank, "i32"), _address(f, record, LENGTHS)
+    others = f.null(), f.null(), "i32 0", f.null()
+    return f.call_pointer(_address(f, cells, _NEW_ARRAY), "ptr", _address(f, cells, _TYPE), dtype, *shape, *others)
+
+
+def _add_grown(f: Function, known: Layout, items: Value, made: Value) -> None:
+    """Put copies of outputs whose lengths the program tells into the list; Python makes them where there is much."""
+    cells = f["cells"]
+    count, records = f.load_index(f.offset(cells, "i64", GROWN_COUNT)), _address(f, cells, GROWN)
+    is_large = f.variable(f.index(0))
+    with f.when(count > 0):
+        f.store(f.load("i64", _address(f, cells, IS_LARGE)), is_large)
+    with f.loop(0, count) as n:
+        size = _measure(f, f.offset(records, "i64", n * GROWN_CELLS))
+        with f.when(size >= f.load_index(f.offset(cells, "i64", MOST_BYTES))):
+            f.store(f.index(1), is_large)
+    with f.leave_when(f.compare("ne", f.load("i64", is_large), f.index(0))):
+        all = f.call_pointer(_python(f, "PyObject_CallNoArgs"), "ptr", _address(f, cells, FINISH))
+        with f.leave_when(f.compare("eq", all, f.null())):
+            f.run_pointer(_python(f, "Py_DecRef"), made)
+            f.give(f.null())
+        sources = f.load("ptr", f.offset(all, "i8", known.items))
+        with f.loop(0, count) as n:
+            array, record = f.load("ptr", f.offset(sources, "ptr", n)), f.offset(records, "i64", n * GROWN_CELLS)
+            f.run_pointer(_python(f, "Py_IncRef"), array)
+            f.store(array, f.offset(items, "ptr", f.load_index(f.offset(record, "i64", ITEM))))
+        f.run_pointer(_python(f, "Py_DecRef"), all)
+        f.give(made)
+    with f.loop(0, count) as n:
+        record = f.offset(records, "i64", n * GROWN_CELLS)
+        array = _new_array(f, record)
+        with f.leave_when(f.compare("eq", array, f.null())):
+            f.run_pointer(_python(f, "Py_DecRef"), made)
+            f.give(f.null())
+        f.store(array, f.offset(items, "ptr", f.load_index(f.offset(record, "i64", ITEM))))
+        source = f.load("ptr", _address(f, record, MEMORY))
+        f.run_pointer(_address(f, cells, _COPY), memory_of(f, known, array), source, _measure(f, record))
+
+
+def _measure(f: Function, record: Value) -> Index:
+    """The bytes of an output, whose lengths are written down where its record has them."""
+    lengths, pairs, block = (
+        _address(f, record, LENGTHS),
+        _address(f, record, LENGTH_CELLS),
+        _address(f, f["cells"], BLOCK),
+    )
+    with f.loop(0, f.load_index(f.offset(record, "i64", AXES))) as n:
+        axis, cell = (f.load_index(f.offset(pairs, "i64", n * 2 + k)) for k in range(2))
+        f.store(f.load("i64", f.offset(block, "i64", cell)), f.offset(lengths, "i64", axis))
+    bytes = f.variable(f.load_index(f.offset(record, "i64", SIZE)))
+    with f.loop(0, f.load_index(f.offset(record, "i64", RANK))) as axis:
+        f.store(f.load_index(bytes) * f.load_index(f.offset(lengths, "i64", axis)), bytes)
+    return f.load_index(bytes)
 
 
 def _run(f: Function) -> Value:
@@ -214,7 +287,7 @@ class _Definition(ctypes.Structure):
 @functools.cache
 def interface() -> tuple[int, ...] | None:
     """The cells from `INTERFACE` on; None where Python or NumPy is of another kind."""
-    known = id(None), id(np.ndarray), new_array(), address_of("memcmp"), *map(python_function, PYTHON)
+    known = id(None), id(np.ndarray), new_array(), *map(address_of, ("memcmp", "memcpy")), *map(python_function, PYTHON)
     return None if layout() is None or None in known else tuple(n for n in known if n is not None)
 
 

@@ -21,6 +21,7 @@ from runtime.native_sessions import DOUBLED, F32, SUM, session
 import whorl
 from whorl.codegen import direct_call as code
 from whorl.runtime.buffer_pool import LARGE
+from whorl.runtime.compiled import cores, direct_call, launch
 from whorl.runtime.compiled.fast_path import FastPath
 
 RUNS = 4
@@ -144,6 +145,76 @@ def test_number_that_outputs_have_their_lengths_from_is_compared() -> None:
     for n in (2, 5, 0, 2, 3, 3, 3, 2):
         y, rows = made.run(None, {"n": np.array(n), "x": x})
         assert (y.tolist(), rows.tolist()) == ([2**n] * 3, [[2 ** (k + 1)] * 3 for k in range(n)])
+
+
+REPEATED = model("""main (float[n] x, int64[1] r, int64 i) => (float last, float[m] y, float[n] z, float[k] w) {
+    y = Tile(x, r)
+    zero = Constant<value = float {0.0}> ()
+    flags = Greater(y, zero)
+    w = Compress(y, flags)
+    z = Neg(x)
+    last = Gather(x, i)
+}""")
+
+
+def repeated(count: int, *values: float, at: int = 0) -> dict[str, np.ndarray]:
+    return {"x": floats([*values]), "r": np.array([count]), "i": np.array(at)}
+
+
+def test_outputs_whose_lengths_the_run_tells() -> None:
+    made = session(REPEATED)
+    often(made, repeated(2, 1, -2))
+    for count in (3, 0, 1, 100, LARGE, 2):
+        last, y, z, w = calls(made)(repeated(count, 3, -4, at=1)) or []
+        assert (last.tolist(), z.tolist()) == (-4, [-3, 4])
+        np.testing.assert_array_equal(y, floats([3, -4] * count))
+        np.testing.assert_array_equal(w, floats([3] * count))
+
+
+def test_much_memory_goes_back_after_the_run(monkeypatch) -> None:
+    monkeypatch.setattr(direct_call, "SPARE_BYTES", 1 << 20)
+    monkeypatch.setattr(launch, "SPARE_BYTES", 1 << 20)
+    made = session(REPEATED)
+    often(made, repeated(2, 1, -2))
+    memory = next(each for each in calls(made).__self__.alive.objects if isinstance(each, launch.RunMemory))
+    calls(made)(repeated(1 << 10, 3, -4))
+    assert 0 < memory.buffers.size < 1 << 20
+    _, y, _, _ = calls(made)(repeated(1 << 19, 3, -4)) or []
+    np.testing.assert_array_equal(y, floats([3, -4] * (1 << 19)))
+    assert memory.buffers.size == 0
+
+
+def test_failure_gives_the_memory_of_outputs_back() -> None:
+    made = session(REPEATED)
+    often(made, repeated(2, 1, -2))
+    memory = next(each for each in calls(made).__self__.alive.objects if isinstance(each, launch.RunMemory))
+    assert memory.buffers.size
+    assert calls(made)(repeated(2, 3, -4, at=2)) is None
+    assert memory.buffers.size == 0
+    with pytest.raises(whorl.RunError, match="Gather"):
+        made.run(None, repeated(2, 3, -4, at=2))
+    assert made.run(["y"], repeated(2, 3, -4))[0].tolist() == [3, -4, 3, -4]
+
+
+SUMS = model("""main (float[m, n] x, int64[1] r) => (float[m, n] y) {
+    y = Loop (r, "", x) <body = b (int64 i, bool go, float[m, n] h) => (bool on, float[m, n] next) {
+        on = Identity(go)
+        s = Sin(h)
+        next = Mul(s, s)
+    }>
+}""")
+
+
+@pytest.mark.skipif(cores.cores_of(0) < 2, reason="there is one core")
+def test_work_for_several_cores_ends_calls() -> None:
+    made = session(SUMS)
+    x = np.ones((100, 100), F32)
+    feeds = [{"x": x, "r": np.array([n])} for n in (0, 1000)]
+    often(made, feeds[0])
+    call = calls(made)
+    (once,) = call(feeds[1])
+    assert call(feeds[1]) is None
+    np.testing.assert_array_equal(made.run(None, feeds[1])[0], once)
 
 
 def test_large_outputs_lie_in_memory_used_before() -> None:

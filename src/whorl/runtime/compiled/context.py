@@ -47,6 +47,10 @@ class RunContext:
             self._threads = threads
             set_threads(block, threads)
 
+    def leave_pool(self) -> None:
+        """Share no work with the pool from now on; what would have been worth it is noted (`callers.IS_MISSED`)."""
+        self.block[cells.POOL], self.block[cells.FORK] = 0, cells.functions()[cells.FORK]
+
     def set_callbacks(self, run_op: Callable[[int, int], int], grow: Callable[[int, int], int]) -> None:
         """What runs ops, by their numbers, and what enlarges memory."""
         self._alive["run_op"], self._alive["grow"] = run_op, grow

@@ -34,8 +34,8 @@ if TYPE_CHECKING:
 
 Entry = tuple[BoundLaunch, list[int] | None]
 """A launch, and the feeds that are its inputs; None where they are all of them in order."""
-OFTEN = 500
-"""Runs of one shape after the other from which a direct call is made: about what it takes to load what makes it."""
+OFTEN = 100
+"""Runs of one shape after the other from which a direct call is made: loading what makes it takes like hundreds."""
 
 
 class Tensors(Struct, frozen=True):

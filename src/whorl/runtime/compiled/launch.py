@@ -233,14 +233,8 @@ class BoundLaunch:
             memory.trim(is_stale=True)
             memory.context.raise_error()
             return status, results
-        is_large = memory.buffers.size > SPARE_BYTES
-        for n in memory.outputs:
-            make_list = memory.lists.get(n)
-            if make_list is None:
-                results.insert(n, memory.take_grown(n) if is_large else memory.copy_grown(n))
-            else:
-                results.insert(n, make_list())
-        memory.trim(is_stale=is_large)
+        for n, result in zip(memory.outputs, memory.take_outputs(), strict=True):
+            results.insert(n, result)
         return status, results
 
     @property
@@ -289,7 +283,7 @@ class RunMemory:
         if launch.needs_help:
             self.context: RunContext = import_whole("whorl.runtime.compiled.context").RunContext()
             self.context.set_check(self.budget.check)
-            self.context.set_callbacks(self._run_op, self.buffers.grow)
+            self.context.set_callbacks(self.run_op, self.buffers.grow)
             self.block[self.callback_cell] = self.context.address
         if program.calls:
             self.callbacks = import_whole("whorl.runtime.compiled.callbacks")
@@ -350,6 +344,19 @@ class RunMemory:
         if is_stale or debug().poisons or self.buffers.size > SPARE_BYTES:
             self._free_growable()
 
+    def take_outputs(self) -> list[Any]:
+        """After a run: the outputs that lie in growable buffers."""
+        is_large = self.buffers.size > SPARE_BYTES
+        results: list[Any] = []
+        for n in self.outputs:
+            make_list = self.lists.get(n)
+            if make_list is None:
+                results.append(self.take_grown(n) if is_large else self.copy_grown(n))
+            else:
+                results.append(make_list())
+        self.trim(is_stale=is_large)
+        return results
+
     def take_grown(self, output: int) -> np.ndarray:
         """An output in the growable buffer that it lies in, which no later run may use then."""
         cell, shape, lengths, dtype = self.outputs[output]
@@ -395,7 +402,7 @@ class RunMemory:
         own |= dict(zip(reversed(buffers), reversed(outputs), strict=False))
         self.arrays = self.fixed | own
 
-    def _run_op(self, number: int, cells: int) -> int:
+    def run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
         if call.output_lengths:
             is_done = self.callbacks.run_op_any_length(call, self.efforts[number], self.buffers, cells, self.budget)
