@@ -93,9 +93,10 @@ def exp(f: Function, p: Precision, x: Value, rest: Value | None = None) -> Value
     """e^x; 1.0 ulp. What is 0 is a product with 0: numbers that become denormal are slow."""
     vanishes = x < p.exp_range[0]
     reduced = _reduced(f, p, clamp(f, x, *p.exp_range), rest)
-    half = f.muladd(reduced.exponent, 0.5, p.rounder) - p.rounder
-    other = power_of_two(f, p, reduced.exponent - half)
-    return (reduced.less_one + 1.0) * power_of_two(f, p, half) * f.select(vanishes, 0.0, other)
+    whole = f.bits(reduced.exponent + p.rounder)
+    half = f.binary("ashr", whole, whole.number(1))
+    first, other = (f.real((part + p.bias) << p.fraction) for part in (half, whole - half))
+    return (reduced.less_one + 1.0) * first * f.select(vanishes, 0.0, other)
 
 
 def _expm1_at_least(f: Function, p: Precision, x: Value) -> Value:
