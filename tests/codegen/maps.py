@@ -9,6 +9,7 @@ import numpy as np
 
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.target import MachineCode, optimised
+from whorl.codegen.target import machine as machine_of_host
 from whorl.ir.dtypes import BY_NAME, INT64
 from whorl.ir.native.expressions import Buffer, Expr, Var
 from whorl.kernel.program import Program
@@ -52,7 +53,7 @@ class _Limited:
     def __init__(self, source: Module, features: str) -> None:
         import llvmlite.binding as llvm
 
-        MachineCode(emit(mapping(lambda k, x: x, ["float32"], "float32")), FUNCTION)
+        machine_of_host()  # initialises LLVM
         target = llvm.Target.from_triple(llvm.get_process_triple())
         machine = target.create_target_machine(cpu="x86-64", features=features, opt=3, reloc="pic")
         library = llvm.JITLibraryBuilder().add_object_img(machine.emit_object(optimised(Source(str(source)), machine)))
