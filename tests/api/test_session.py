@@ -249,3 +249,25 @@ def test_profile_is_written_when_requested(tmp_path):
     assert [e["args"]["iteration"] for e in events if e["name"] == "iteration"] == [0, 1, 2]
     with pytest.raises(whorl.RunError, match="nothing was recorded"):
         session.end_profiling()
+
+
+def test_short_sum_has_the_same_bits_at_every_level():
+    distances = model("""main (double[n, 5] x, double[120, 5] rows) => (double[n, 5] last, double[120, n] y) {
+        scale = Constant <value = double {1.5}> ()
+        scaled = Div (x, scale)
+        last, y = Scan (scaled, rows) <num_scan_inputs = 1, body = each (double[n, 5] h, double[5] row)
+          => (double[n, 5] next, double[n] total) {
+            axis = Constant <value = int64[1] {1}> ()
+            next = Identity (h)
+            gap = Sub (h, row)
+            total = ReduceSumSquare <keepdims = 0> (gap, axis)
+        }>
+    }""")
+    draw = np.random.default_rng(0).standard_normal
+    feeds = {"x": draw((1, 5)), "rows": draw((120, 5))}
+    bits = set()
+    for level in ("ORT_ENABLE_ALL", "ORT_DISABLE_ALL"):
+        options = whorl.SessionOptions()
+        options.graph_optimization_level = whorl.GraphOptimizationLevel[level]
+        bits.add(whorl.InferenceSession(distances, options).run(["y"], feeds)[0].tobytes())
+    assert len(bits) == 1

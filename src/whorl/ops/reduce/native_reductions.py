@@ -26,6 +26,10 @@ ROW = 8
 
 BLOCK = 1024
 """Elements of a line that are searched for the position of its extreme."""
+_SHORT = 8
+"""Elements below which a sum goes from the first to the last: the optimiser would take some lines by vectors and
+others not, as what else it has to compute costs, and a model would give other bits once it is rewritten."""
+
 _MOST_ROWS = 1 << 31
 """Rows whose numbers an int32 does not hold."""
 _ON_BOOL = {"max": "or", "min": "and"}
@@ -60,12 +64,15 @@ def reduce_view(
 ) -> View:
     """The "sum", product ("mul") or extreme ("max", "min") along axes, each put through `finish(total)`, materialised.
 
-    `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that include the last axis may be
-    taken in any order: error bound (n - 1) units of the last place of the sum of absolute values. The rest goes from
-    the first element to the last. No elements: 0, 1, or the value that loses against all.
+    `for lines: total = start; for elements: total = how(total, x)`. A sum along lines that include the last axis, and
+    are not short, may be taken in any order: error bound (n - 1) units of the last place of the sum of absolute values.
+    The rest goes from the first element to the last. No elements: 0, 1, or the value that loses against all.
     """
     axes = sorted(axes)
     shape = reduced_shape(x.shape, axes, keepdims)
+    count = dims.product(x.shape[axis] for axis in axes)
+    if how == "sum" and isinstance(count, int) and count < _SHORT:
+        how = "add"
     start = k.const(_start(how, x.dtype), x.dtype)
     step = (_ON_BOOL if x.dtype == BOOL else _IN_ANY_ORDER).get(how, how)
     rows = x.shape[-1:]
@@ -84,8 +91,8 @@ def reduce_view(
 
 
 def _start(how: str, dtype: np.dtype) -> float:
-    if how in ("sum", "mul"):
-        return 0 if how == "sum" else 1
+    if how in ("sum", "add", "mul"):
+        return 1 if how == "mul" else 0
     if dtype == BOOL:
         return how == "min"
     if is_float(dtype):
