@@ -300,8 +300,16 @@ def _definition() -> tuple[_Definition, MachineCode]:
     return _Definition(b"run", code.address, _FLAGS, None), code
 
 
-def function_over(cells: np.ndarray) -> Callable[[Any], list[Any] | None]:
+class Cells(np.ndarray):
+    """Numbers and addresses, and what keeps alive that which is at the addresses."""
+
+    alive: object
+    code: object
+
+
+def function_over(cells: Cells) -> Callable[[Any], list[Any] | None]:
     """The function of cells, which it keeps alive: the outputs for a dict of feeds, or None."""
-    definition, _ = _definition()
+    # Threads that come here at once may each have code of their own.
+    cells.code = definition, _ = _definition()
     kind = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p)
     return kind(("PyCFunction_NewEx", ctypes.pythonapi))(ctypes.addressof(definition), cells, None)

@@ -296,6 +296,17 @@ def test_threads_share_a_session() -> None:
         assert all(pool.map(run, range(16)))
 
 
+def test_threads_that_make_the_first_calls_at_once() -> None:
+    sessions = [session(SUM) for _ in range(4)]
+    sessions[0].run(None, FEEDS)
+    code._definition.cache_clear()
+    with ThreadPoolExecutor(4) as pool:
+        assert [z.tolist() for (z,) in pool.map(often, sessions, [FEEDS] * 4)] == [[0, 2, 6]] * 4
+    code._definition.cache_clear()
+    gc.collect()
+    assert [made.run(None, FEEDS)[0].tolist() for made in sessions] == [[0, 2, 6]] * 4
+
+
 ENDLESS = model("""main (bool go, float[2] x) => (float[2] y) {
     y = Loop ("", go, x) <body = b (int64 i, bool on, float[2] h) => (bool again, float[2] next) {
         again = Identity(on)

@@ -37,12 +37,6 @@ class Feed(Struct, frozen=True):
     contents: bytes | None
 
 
-class _Cells(np.ndarray):
-    """Numbers and addresses, and what keeps alive that which is at the addresses."""
-
-    alive: _Alive
-
-
 class _Alive(Struct):
     """What is at addresses."""
 
@@ -90,7 +84,7 @@ def direct_call(
     grown = _grown(memory, order, alive)
     records = [_expected(feeds, alive), alive.numbers(inputs), _results(bound, order, alive), *grown]
     numbers = [0, len(feeds), len(inputs), len(bound.allocators), *addresses, *records, *interface]
-    cells = np.array(numbers, np.int64).view(_Cells)
+    cells = np.array(numbers, np.int64).view(code.Cells)
     cells.alive = alive
     try:
         return code.function_over(cells)
