@@ -10,7 +10,6 @@ import pytest
 from kernels.layouts import CHANNELS, LAYOUTS
 from kernels.runs import check_kernel, draw, machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
-from whorl.kernels.convolution.llvm import split_block
 from whorl.kernels.plane.layout import split_phases
 from whorl.kernels.table import KERNELS
 
@@ -46,14 +45,6 @@ def test_parts_of_convolutions_are_the_whole(together: int, name: str, features:
     run_kernel("convolution", whole, numbers)
     run_kernel("convolution", divided, numbers, parts=[(9, 16), (0, 1), (1, 8), (8, 9)])
     np.testing.assert_array_equal(divided[0], whole[0])
-
-
-@pytest.mark.parametrize("height", range(1, 13))
-def test_block_is_split_into_tiles_of_almost_equal_height(height: int) -> None:
-    tiles = split_block(height, 6)
-    assert [start for start, _ in tiles] == [sum(size for _, size in tiles[:n]) for n in range(len(tiles))]
-    assert sum(size for _, size in tiles) == height
-    assert max(size for _, size in tiles) <= 6
 
 
 @pytest.mark.parametrize("width", [16, 32, 64])

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack
 
-from whorl.kernels.convolution.llvm import GRID, load_offset
+from whorl.kernels.convolution.operands import load_offset
+from whorl.kernels.convolution.tile import GRID
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES, PLANE_ROWS
 from whorl.llvm.module import Effort, Module

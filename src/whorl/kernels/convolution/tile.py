@@ -1,0 +1,162 @@
+"""Tiles of convolutions in LLVM IR: some features by some vectors of windows, whose sums are all in registers.
+
+The rows of a phase-split input are longer than those of the result, so a tile computes some elements that are not
+stored, and stores row by row. Every element is one sum over ascending taps.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from whorl.kernels.convolution.operands import load_limits, load_offset
+from whorl.kernels.machine import PREFETCH_TAPS
+from whorl.kernels.windows import WindowGrid
+from whorl.llvm.function import Function
+from whorl.llvm.module import Module
+from whorl.llvm.routine import Routine
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors, add_product, prefetch
+
+GRID = WindowGrid._fields
+
+
+class Grid(Struct, frozen=True):
+    """The windows of a result, the memory that they span, and how `lines` of them lie in it.
+
+    Lines are the numbers of a `WindowGrid` without its depth. Where rows follow each other without a gap they are one.
+    """
+
+    pixels: Index
+    span: Index
+    lines: Sequence[Index]
+
+
+class Tile(Struct, frozen=True):
+    """So many features of a block by so many vectors of windows; `adds`: plus a tensor like the result."""
+
+    v: Vectors
+    features: int
+    block: int
+    vectors: int
+    adds: bool
+
+    @property
+    def name(self) -> str:
+        suffix = ".sum" * self.adds
+        return f"@whorl.windows.{self.v.suffix}.{self.features}of{self.block}x{self.vectors}{suffix}"
+
+    @property
+    def width(self) -> int:
+        return self.vectors * self.v.lanes
+
+    @property
+    def pointers(self) -> list[str]:
+        return ["_y", "x", "offsets", "w", "bias", "limits", *["added"] * self.adds]
+
+    @property
+    def numbers(self) -> list[str]:
+        return ["taps", "bounded", "pixels", "first", "span", *GRID[1:]]
+
+
+def split_block(height: int, most: int) -> list[tuple[int, int]]:
+    """A block as tiles: (features before, features)."""
+    first = math.ceil(height / math.ceil(height / most))
+    return [(start, min(first, height - start)) for start in range(0, height, first)]
+
+
+def define_tile(module: Module, tile: Tile) -> None:
+    if tile.name in module:
+        return
+    v = tile.v
+    f = Routine(module, tile.name, tile.pointers, tile.numbers)
+    zero = v.constant(f, 0.0)
+    sums = [[f.variable(zero) for _ in range(tile.vectors)] for _ in range(tile.features)]
+    with f.loop(0, f.argument("taps")) as tap:
+        x = v.offset(f, f["x"], load_offset(f, tap))
+        columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
+        for n in range(tile.vectors):
+            prefetch(f, f.offset_outside(x, v.scalar, (n + tile.vectors) * v.lanes))
+        w = v.offset(f, f["w"], tap * tile.block)
+        prefetch(f, v.offset(f, w, PREFETCH_TAPS * tile.block))
+        for r, row in enumerate(sums):
+            factor = v.load_splat(f, v.offset(f, w, r))
+            for column, slot in zip(columns, row, strict=True):
+                f.store(add_product(f, v, f.load(v.type, slot), column, factor), slot)
+    _finish_tile(f, tile, sums)
+    f.end()
+
+
+def _finish_tile(f: Routine, tile: Tile, sums: list[list[Value]]) -> None:
+    """Add the bias and store the windows, one row of them after the other, as the rows lie in the result.
+
+    Divisions take as long as some taps: there are none for a single row.
+    """
+    v = tile.v
+    for r, row in enumerate(sums):
+        bias = v.load_splat(f, v.offset(f, f["bias"], r))
+        for slot in row:
+            f.store(f.load(v.type, slot) + bias, slot)
+    limits = load_limits(f, v)
+    first, span, rows, width, row_pitch, pitch = f.indices("first", "span", *GRID[1:])
+    end = f.least(first + tile.width, span)
+    begin_row, end_row, slice = (f.variable(f.index(n)) for n in (0, 1, 0))
+    with f.when(pitch < span):
+        f.store(first // pitch, begin_row)
+        f.store((end - 1) // pitch + 1, end_row)
+    with f.loop(f.load_index(begin_row), f.load_index(end_row)) as row:
+        with f.when(row >= row_pitch):
+            f.store(row // row_pitch, slice)
+        depth = f.load_index(slice)
+        low = row * pitch - first
+        line = row - depth * row_pitch
+        target = (depth * rows + line) * width - low
+        with f.when(line < rows):
+            _store_row(f, tile, sums, target, (low, low + width), limits)
+
+
+def _store_row(
+    f: Routine,
+    tile: Tile,
+    sums: list[list[Value]],
+    target: Index,
+    lanes: tuple[Index, Index],
+    limits: tuple[Value, Value],
+) -> None:
+    """Store the sums of the lanes from low to high; by a mask those of vectors that have others, too.
+
+    The first lanes may lie before a row's memory, so addresses are not known to be inside.
+    """
+    v, (low, high) = tile.v, lanes
+    for n in range(tile.vectors):
+        first, end = n * v.lanes, (n + 1) * v.lanes
+        slots, is_whole = [row[n] for row in sums], (low <= first) & (high >= end)
+        with f.when(is_whole):
+            _store_vectors(f, tile, slots, target + first, None, limits)
+        with f.when((is_whole ^ True) & (low < end) & (high > first)):
+            _store_vectors(f, tile, slots, target + first, _lanes_between(f, v, first, low, high), limits)
+
+
+def _store_vectors(
+    f: Routine, tile: Tile, slots: list[Value], target: Index, mask: Value | None, limits: tuple[Value, Value]
+) -> None:
+    """Store a vector of each feature."""
+    v = tile.v
+    for r, slot in enumerate(slots):
+        position = f.argument("pixels") * r + target
+        total, address = f.load(v.type, slot), f.offset_outside(f["y"], v.scalar, position)
+        if tile.adds:
+            source, zero = f.offset_outside(f["added"], v.scalar, position), v.constant(f, 0.0)
+            total += v.load(f, source) if mask is None else v.masked_load(f, source, mask, zero)
+        total = v.clamp(f, total, *limits)
+        if mask is None:
+            v.store(f, total, address)
+        else:
+            v.masked_store(f, total, address, mask)
+
+
+def _lanes_between(f: Function, v: Vectors, first: int, low: Index, high: Index) -> Value:
+    numbers = v.lane_numbers(f, first)
+    return v.compare(f, "sge", numbers, low) & v.compare(f, "slt", numbers, high)

@@ -1,0 +1,29 @@
+"""Operands of convolutions for tests."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from kernels.layouts import CHANNELS
+from kernels.runs import draw
+from whorl.ir.dtypes import INT32
+from whorl.kernels.plane.layout import split_phases
+from whorl.kernels.table import KERNELS
+from whorl.kernels.windows import WindowAxis
+
+
+def arrays_of(
+    layout: Sequence[WindowAxis], features: int, dtype: np.dtype, channels: int = CHANNELS
+) -> tuple[str, list[np.ndarray], list[int]]:
+    """A kernel, its operands, their images with contents that are no numbers behind the last window."""
+    split = split_phases(layout, dtype.itemsize)
+    name, inner = ("convolution", "convolution_sum")[features % 2], channels * split.taps
+    numbers = [features, inner, features % 3 and 1, 64, split.reach(channels), *split.grid]
+    made = features * math.prod(split.counts)
+    image = draw(dtype, KERNELS[name].meaning.extents(tuple(numbers), dtype)[1])
+    arrays = [np.full(made, np.nan, dtype), image, split.offsets(channels).astype(INT32)]
+    arrays += [draw(dtype, features * inner), draw(dtype, features), np.array([-1, 2], dtype)[: 2 * numbers[2]]]
+    return name, arrays + [draw(dtype, made)] * (features % 2), numbers
