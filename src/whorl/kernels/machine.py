@@ -50,6 +50,11 @@ TILE_FEATURES = {64: 12, 32: 6, 16: 6}
 """Features of a tile, of which two vectors of windows are computed."""
 TILE_VECTORS = 8
 """Most vectors of windows in a tile."""
+GATHERING_FEATURES = {32: 48}
+"""Features from which windows are gathered before filters go by them, by the width of vectors; others do not."""
+GATHERED_TAPS, GATHERED_TILES, GATHERED_BLOCKS = 384, 4, 22
+"""Most taps of so many tiles that are gathered, and the blocks of features that go by them. The nearest cache has room
+for the taps of a tile; the next one, and any stack, for all of them with the sums of all blocks."""
 PREFETCH_TAPS = 64
 """Taps ahead of which filters are fetched, most of them from far away."""
 FEW_PARTS = 8
@@ -59,6 +64,8 @@ FEW_TILES, LARGE_FILTERS = 16, 4
 large that no core is to read all of them."""
 FEW_WINDOWS, FEW_VECTORS = 4, 2
 """Of few windows, those whose sums are computed side by side, and the vectors of features by which they are."""
+SINGLE_BLOCKS = 4
+"""Blocks of features by which a single window goes at once: so many sums do not wait for each other."""
 DENSE_PRODUCTS = 32
 """Products for each of which an element more may be copied."""
 LEAST_HEIGHT = 8

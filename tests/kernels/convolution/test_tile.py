@@ -35,10 +35,10 @@ def test_rows_with_gaps_have_the_bits_of_rows_without(width: int, counts: tuple[
     size = math.prod(counts)
     image[:, :, :rows, :columns] = np.stack([arrays[1][n : n + size].reshape(counts) for n in arrays[2]])
     offsets = np.arange(channels, dtype=np.int32) * np.int32(image[0].size)
-    spread = [np.full_like(arrays[0], np.nan), np.append(image, np.zeros(256, np.float32)), offsets, *arrays[3:]]
+    gapped = [np.full_like(arrays[0], np.nan), np.append(image, np.zeros(256, np.float32)), offsets, *arrays[3:]]
     reach = int(offsets[-1])
     gaps = [*numbers[:4], reach, depth, rows, columns, row_pitch, pitch]
     span = ((depth - 1) * row_pitch + rows - 1) * pitch + columns
-    spread[1] = spread[1][: reach + max(span, 128)]
-    run_kernel(name, spread, gaps, machine(width))
-    np.testing.assert_array_equal(spread[0], arrays[0])
+    gapped[1] = gapped[1][: reach + max(span, 128)]
+    run_kernel(name, gapped, gaps, machine(width))
+    np.testing.assert_array_equal(gapped[0], arrays[0])

@@ -29,11 +29,12 @@ class FewWindows(Struct, frozen=True):
     height: int
     blocks: int
     adds: bool
+    windows: int = FEW_WINDOWS
 
     @property
     def name(self) -> str:
         suffix = ".sum" if self.adds else ""
-        return f"@whorl.few_windows.{self.v.suffix}.{self.blocks}x{self.height}{suffix}"
+        return f"@whorl.few_windows.{self.v.suffix}.{self.blocks}x{self.height}by{self.windows}{suffix}"
 
     @property
     def pointers(self) -> list[str]:
@@ -109,7 +110,7 @@ def _define_tile(module: Module, tile: FewWindows) -> None:
     v, parts = tile.v, tile.parts
     f = Routine(module, tile.name, tile.pointers, ["inner", "bounded", "first", "pixels", *GRID[1:]])
     inner, first, pixels = f.indices("inner", "first", "pixels")
-    windows = [f.least(first + n, pixels - 1) for n in range(FEW_WINDOWS)]
+    windows = [f.least(first + n, pixels - 1) for n in range(tile.windows)]
     sources = [v.offset(f, f["x"], _address(f, window)) for window in windows]
     zero = v.constant(f, 0.0)
     sums = [[[f.variable(zero) for _ in windows] for _ in parts] for _ in range(tile.blocks)]

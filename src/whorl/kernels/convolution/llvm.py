@@ -1,6 +1,7 @@
 """Convolutions in LLVM IR: which blocks of features and which windows are computed, and in what order.
 
-A tile multiplies some filters of a block by some vectors of windows; no columns are written out (implicit GEMM).
+A tile multiplies some filters of a block by some vectors of windows. It reads them where they lie in the image, or
+where they were gathered near by; no columns of all windows are written out (implicit GEMM).
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Sequence
 
 from whorl.kernels.convolution.block import Block
 from whorl.kernels.convolution.few import convolve_few, most_windows
+from whorl.kernels.convolution.gathered import convolve_gathered, is_gathered
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.tile import GRID, Grid, Tile
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
@@ -40,7 +42,9 @@ def define_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> 
 def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
     """for parts of the windows: for features: for windows of the part: tile."""
     v, heights = vectors_of(dtypes[0], module.machine), [height for height, _, _ in filter_blocks(numbers[0])]
-    name = f"@whorl.convolution.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' if adds else ''}"
+    gathers = is_gathered(module.machine, numbers[0])
+    suffix = ".gathered" * gathers + ".sum" * adds
+    name = f"@whorl.convolution.{v.suffix}.{'x'.join(map(str, heights))}{suffix}"
     if name in module:
         return name
     width = module.machine.vector_bytes
@@ -65,6 +69,10 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
         f.end()
     end_window = f.least(end_window, span)
     grid = _grid(f, pixels, span)
+    if gathers:
+        convolve_gathered(f, like, blocks, (first_window, end_window), grid)
+        f.end()
+        return name
     parts = f.most((end_window - first_window) // size, 1)
     with f.loop(0, parts) as part:
         start = first_window + part * size

@@ -35,17 +35,22 @@ class Grid(Struct, frozen=True):
 
 
 class Tile(Struct, frozen=True):
-    """So many features of a block by so many vectors of windows; `adds`: plus a tensor like the result."""
+    """So many features of a block by so many vectors of windows; `adds`: plus a tensor like the result.
+
+    One that `is_gathered` reads windows tap by tap from memory of its own, and only some taps at a time: it begins with
+    the sums of the taps before, and leaves its own unless these taps are the last.
+    """
 
     v: Vectors
     features: int
     block: int
     vectors: int
     adds: bool
+    is_gathered: bool = False
 
     @property
     def name(self) -> str:
-        suffix = ".sum" * self.adds
+        suffix = ".gathered" * self.is_gathered + ".sum" * self.adds
         return f"@whorl.windows.{self.v.suffix}.{self.features}of{self.block}x{self.vectors}{suffix}"
 
     @property
@@ -54,11 +59,12 @@ class Tile(Struct, frozen=True):
 
     @property
     def pointers(self) -> list[str]:
-        return ["_y", "x", "offsets", "w", "bias", "limits", *["added"] * self.adds]
+        source = ["_y", "_sums", "x"] if self.is_gathered else ["_y", "x", "offsets"]
+        return [*source, "w", "bias", "limits", *["added"] * self.adds]
 
     @property
     def numbers(self) -> list[str]:
-        return ["taps", "bounded", "pixels", "first", "span", *GRID[1:]]
+        return ["taps", "bounded", *["resumes", "ends"] * self.is_gathered, "pixels", "first", "span", *GRID[1:]]
 
 
 def split_block(height: int, most: int) -> list[tuple[int, int]]:
@@ -74,19 +80,41 @@ def define_tile(module: Module, tile: Tile) -> None:
     f = Routine(module, tile.name, tile.pointers, tile.numbers)
     zero = v.constant(f, 0.0)
     sums = [[f.variable(zero) for _ in range(tile.vectors)] for _ in range(tile.features)]
+    if tile.is_gathered:
+        with f.when(f["resumes"].differs(0)):
+            for slot, address in _partial_sums(f, tile, sums):
+                f.store(v.load(f, address), slot)
     with f.loop(0, f.argument("taps")) as tap:
-        x = v.offset(f, f["x"], load_offset(f, tap))
-        columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
-        for n in range(tile.vectors):
-            prefetch(f, f.offset_outside(x, v.scalar, (n + tile.vectors) * v.lanes))
+        columns = _load_windows(f, tile, tap)
         w = v.offset(f, f["w"], tap * tile.block)
         prefetch(f, v.offset(f, w, PREFETCH_TAPS * tile.block))
         for r, row in enumerate(sums):
             factor = v.load_splat(f, v.offset(f, w, r))
             for column, slot in zip(columns, row, strict=True):
                 f.store(add_product(f, v, f.load(v.type, slot), column, factor), slot)
+    if tile.is_gathered:
+        with f.leave_when(f["ends"].equals(0)):
+            for slot, address in _partial_sums(f, tile, sums):
+                v.store(f, f.load(v.type, slot), address)
+            f.end()
     _finish_tile(f, tile, sums)
     f.end()
+
+
+def _partial_sums(f: Routine, tile: Tile, sums: list[list[Value]]) -> list[tuple[Value, Value]]:
+    """Each slot, and the address of its sum over the taps before."""
+    v, slots = tile.v, [slot for row in sums for slot in row]
+    return [(slot, v.offset(f, f["sums"], n * v.lanes)) for n, slot in enumerate(slots)]
+
+
+def _load_windows(f: Routine, tile: Tile, tap: Index) -> list[Value]:
+    """The windows' elements of a tap; those of the next tile are asked for, unless they were gathered near by."""
+    v = tile.v
+    x = v.offset(f, f["x"], tap * tile.width if tile.is_gathered else load_offset(f, tap))
+    columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
+    for n in range(0 if tile.is_gathered else tile.vectors):
+        prefetch(f, f.offset_outside(x, v.scalar, (n + tile.vectors) * v.lanes))
+    return columns
 
 
 def _finish_tile(f: Routine, tile: Tile, sums: list[list[Value]]) -> None:

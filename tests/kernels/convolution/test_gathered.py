@@ -1,0 +1,72 @@
+"""Convolutions of many features: windows gathered near by give the bits of those that are read in the image."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from kernels.convolution.operands import arrays_of
+from kernels.runs import machine, run_kernel
+from whorl.ir.dtypes import FLOAT32, FLOAT64
+from whorl.kernels.convolution import gathered
+from whorl.kernels.convolution.gathered import is_gathered
+from whorl.kernels.machine import GATHERED_BLOCKS, GATHERED_TAPS, GATHERED_TILES
+from whorl.kernels.windows import WindowAxis
+
+STEP = 16
+"""Windows of a tile."""
+WINDOWS = {
+    "one tile": (7, 1),
+    "nine": (3, 3),
+    "a single one left": (7, 7),
+    "four left": (2, 10),
+    "a vector left": (8, 5),
+    "a tile that goes back": (5, 6),
+    "several rounds": (4 * GATHERED_TILES, STEP - 1),
+}
+
+
+def both_ways(
+    counts: tuple[int, int], features: int, channels: int, parts: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> list[np.ndarray]:
+    """What is computed of gathered windows, and of those that are read where they lie."""
+    results: list[np.ndarray] = []
+    dtype = FLOAT64 if features == 49 else FLOAT32
+    layout = [WindowAxis(n, 3, 1, 1, 1, n) for n in counts]
+    for least in (1, 1 << 20):
+        monkeypatch.setattr(gathered, "GATHERING_FEATURES", {32: least})
+        name, arrays, numbers = arrays_of(layout, features, dtype, channels)
+        run_kernel(name, arrays, numbers, machine(32), parts)
+        results.append(arrays[0])
+    return results
+
+
+@pytest.mark.parametrize("counts", WINDOWS.values(), ids=WINDOWS)
+@pytest.mark.parametrize("features", [48, 49, 12 * GATHERED_BLOCKS + 1])
+def test_gathered_windows_give_the_bits_of_windows_in_the_image(
+    counts: tuple[int, int], features: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = both_ways(counts, features, 3, [], monkeypatch)
+    np.testing.assert_array_equal(first.view(np.uint8), second.view(np.uint8))
+    assert not np.isnan(first).any()
+
+
+@pytest.mark.parametrize("taps", [GATHERED_TAPS, GATHERED_TAPS + 9, 2 * GATHERED_TAPS + 18])
+def test_taps_that_are_gathered_in_turns_are_one_sum(taps: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = both_ways((7, 12), 50, -(-taps // 9), [], monkeypatch)
+    np.testing.assert_array_equal(first, second)
+
+
+@pytest.mark.parametrize("counts", [(7, 7), (19, 19)])
+@pytest.mark.parametrize("features", [64, 400])
+def test_parts_of_gathered_windows_are_the_whole(
+    counts: tuple[int, int], features: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _ = both_ways(counts, features, 3, [], monkeypatch)
+    divided, _ = both_ways(counts, features, 3, [(9, 16), (0, 1), (1, 8), (8, 9)], monkeypatch)
+    np.testing.assert_array_equal(divided, whole)
+
+
+def test_windows_are_gathered_for_many_features_by_some_widths() -> None:
+    assert [is_gathered(machine(width), 48) for width in (16, 32, 64)] == [False, True, False]
+    assert not is_gathered(machine(32), 47)
