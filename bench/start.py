@@ -3,7 +3,7 @@
 Every number comes from new processes, the engines in turns, with the bytecode of all packages in a cache as it is after
 installation. First use is CPU from after the import of NumPy until the end of the run. The whole process is a script
 that loads a model of five nodes, or one with a loop, from a file and runs it once; with an empty code cache and with a
-filled one.
+filled one. A later run is one after a thousand.
 """
 
 from __future__ import annotations
@@ -67,6 +67,20 @@ imported = time.process_time()
 result = {session}.run(None, {feeds})[0]
 print(imported - start, time.process_time() - start, float(result.sum()))
 """
+RUNS = 1000
+LATER = """
+import time
+import numpy as np
+path, feeds = {path!r}, {feeds}
+{import_}
+session = {session}
+for _ in range({runs}):
+    session.run(None, feeds)
+start = time.process_time()
+for _ in range({runs}):
+    result = session.run(None, feeds)[0]
+print((time.process_time() - start) / {runs}, 0, float(result.sum()))
+"""
 
 
 class Processes:
@@ -78,13 +92,16 @@ class Processes:
         onnx.save(onnx.parser.parse_model(text), self.path)
         self.results: set[float] = set()
 
-    def run(self, engine: str, is_cold: bool = False) -> tuple[float, float, float]:
-        """Milliseconds of CPU: the import, until the end of the run over NumPy's import, the whole process."""
+    def run(self, engine: str, is_cold: bool = False, program: str = PROGRAM) -> tuple[float, float, float]:
+        """Milliseconds of CPU: the import, until the end of the run over NumPy's import, the whole process.
+
+        Of `LATER`, the first is one of its later runs.
+        """
         self.count += 1
         cache = self.folder / (f"cold{self.count}" if is_cold else "warm")
         environment = with_bytecode(self.folder / "bytecode") | {"WHORL_CACHE": str(cache)}
         parts = {"path": str(self.path), "import_": IMPORTS[engine], "session": SESSIONS[engine], "feeds": self.feeds}
-        command = [sys.executable, "-c", PROGRAM.format(**parts)]
+        command = [sys.executable, "-c", program.format(**parts, runs=RUNS)]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment) as process:
             assert process.stdout is not None
             printed = process.stdout.read()
@@ -99,6 +116,11 @@ class Processes:
     def part(self, number: int, engine: str, is_cold: bool = False) -> Callable[[], float]:
         return lambda: self.run(engine, is_cold)[number]
 
+    def later(self) -> dict[str, float]:
+        """The medians of microseconds of a later run."""
+        runs = {engine: lambda engine=engine: 1000 * self.run(engine, program=LATER)[0] for engine in SESSIONS}
+        return in_turns(runs, ROUNDS)
+
     def medians(self, number: int, is_cold: bool = False) -> dict[str, float]:
         """The medians of one of the three numbers of `run`."""
         return in_turns({engine: self.part(number, engine, is_cold) for engine in SESSIONS}, ROUNDS)
@@ -112,12 +134,14 @@ def measured(folder: Path, model: str) -> list[Measurement]:
     imported = Measurement("import", "ms", processes.medians(0))
     used = Measurement(f"import, session and first run, {model}", "ms", processes.medians(1), OVER_NUMPY)
     warm, cold = processes.medians(2), processes.medians(2, is_cold=True)
+    later = processes.later()
     assert len(processes.results) == 1, f"results differ: {processes.results}"
     return [
         imported,
         used,
         Measurement(f"the whole process, {model}, code cache filled", "ms", warm, WARM * warm[PEER]),
         Measurement(f"the whole process, {model}, code cache empty", "ms", cold, COLD * cold[PEER]),
+        Measurement(f"a later run, {model}", "us", later, later[PEER]),
     ]
 
 
