@@ -51,7 +51,8 @@ def test_quantized_attention_equals_onnxruntime():
         hidden, width = 5, 3 * heads * size
         x = rng.integers(0, 256, (batch, time, hidden)).astype(np.uint8)
         dtype = [np.uint8, np.int8][rng.integers(2)]
-        weights = rng.integers(0, 100, (hidden, width)).astype(dtype)
+        # Without VNNI onnxruntime saturates sums of two products of uint8 and int8 at 16 bits: 2 * 255 * 63 is below.
+        weights = rng.integers(0, 64, (hidden, width)).astype(dtype)
         scales = np.array(0.01, np.float32), np.array(0.02, np.float32)
         mask = rng.integers(1, time + 1, batch).astype(np.int32) if chance(rng) else None
         zeros = np.array(120, np.uint8), np.array(50, dtype)
