@@ -1,5 +1,6 @@
 """Ten thousand calls of an embedded loop take no more memory than the first ones, those that fail too."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -37,5 +38,7 @@ def test_memory_does_not_grow_over_many_calls(tmp_path):
                     session.run(None, feeds | {"k": np.array(201)})
         return int(Path("/proc/self/statm").read_text().split()[1]) * 4096
 
-    before = calls(500)
-    assert calls(CALLS) - before < 4_000_000
+    calls(500)
+    sizes = [calls(CALLS // 4) for _ in range(5)]
+    # What a call loses grows in each quarter; what else this process does may take memory in some.
+    assert min(after - before for before, after in pairwise(sizes)) < 1_000_000
