@@ -80,6 +80,7 @@ def test_diagonal_is_not_decomposed() -> None:
         ("n,m->nm", [("n",), ("m",)]),
         ("nmp,mpd->nd", [("n", "m", "p"), ("m", "p", 2)]),
         ("...nm,mp->...np", [(2, "n", "m"), ("m", "p")]),
+        ("...bnts,...bsnh->...btnh", [("n", 1, 2, 3, 3), (1, "n", 3, 2, 4)]),
     ],
 )
 def test_operands_over_names_are_contracted_natively(equation, shapes, dtype) -> None:
@@ -96,4 +97,15 @@ def test_operands_over_names_are_contracted_natively(equation, shapes, dtype) ->
         feeds = {f"x{k}": array for k, array in enumerate(arrays)}
         (expected,), (result,) = oracle.run(None, feeds), made.run(None, feeds)
         np.testing.assert_array_equal(result, expected, strict=True)
+    assert [verdict.how for verdict in made.explain()] == ["native"]
+
+
+def test_named_length_beside_1_is_contracted_natively() -> None:
+    made = session(
+        model("""main (float[n, 2, 3] x, float[1, 3, 4] w) => (float[n, 2, 4] y) {
+        y = Einsum <equation = "bij,bjk->bik"> (x, w)
+    }""")
+    )
+    x, w = np.arange(18, dtype=np.float32).reshape(3, 2, 3), np.ones((1, 3, 4), np.float32)
+    np.testing.assert_array_equal(made.run(None, {"x": x, "w": w})[0], x @ w)
     assert [verdict.how for verdict in made.explain()] == ["native"]

@@ -79,13 +79,13 @@ def _width(term: Term, rank: int, position: int, equation: str) -> int:
 
 
 def _is_clear(labels: Sequence[Term], operands: Sequence[Value]) -> bool:
-    """Whether the lengths of each label are numbers above 0, or one that has a name."""
+    """Whether the lengths of each label are numbers above 0, or one that has a name, beside which 1 broadcasts."""
     names: dict[str, list[Dim]] = {}
     for term, x in zip(labels, operands, strict=True):
         for label, length in zip(term, lengths_of(x), strict=True):
             names.setdefault(label, []).append(length)
     unknown = [own for own in names.values() if any(not isinstance(n, int) for n in own)]
-    if any(n is UNKNOWN for own in unknown for n in own) or any(len(set(own)) > 1 for own in unknown):
+    if any(n is UNKNOWN for own in unknown for n in own) or any(len({*own} - {1}) > 1 for own in unknown):
         return False
     return all(n > 0 for own in names.values() for n in own if isinstance(n, int))
 
