@@ -224,11 +224,11 @@ class BoundLaunch:
                 memory.context.raise_error()
             return status, results
         if self.has_calls:
-            memory.set_arrays(arrays, results)
+            memory.set_arrays(self, arrays, results)
         memory.set_budget(budget)
         status = self.launch.entry(memory.address)
         if self.has_calls:
-            memory.set_arrays((), ())
+            memory.forget_arrays()
         if status:
             memory.trim(is_stale=True)
             memory.context.raise_error()
@@ -389,18 +389,27 @@ class RunMemory:
         for buffer, offset in zip(self.graph.program.scratch, bound.offsets, strict=True):
             if buffer.grows:
                 continue
-            dims = self.graph.shapes.get(buffer)
-            shape = buffer_shape(buffer) if dims is None else bound.numbers[tuple(dims)]
+            shape = self._shape_of(bound, buffer)
             count = int(np.prod(shape)) * buffer.dtype.itemsize
             arrays[buffer] = self.arena[offset : offset + count].view(buffer.dtype).reshape(shape)
         return arrays
 
-    def set_arrays(self, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
-        """The arrays that callbacks read and write in this run; none after it, so that they can be freed."""
+    def _shape_of(self, bound: BoundLaunch, buffer: Buffer) -> tuple[int, ...]:
+        """The shape of the tensor that a buffer of known lengths is for."""
+        dims = self.graph.shapes.get(buffer)
+        return buffer_shape(buffer) if dims is None else bound.numbers[tuple(dims)]
+
+    def set_arrays(self, bound: BoundLaunch, inputs: Sequence[np.ndarray], outputs: Sequence[np.ndarray]) -> None:
+        """The arrays that callbacks read and write in a run. An output may lie where a tensor of another shape does."""
         buffers = self.graph.program.buffers
         own = dict(zip(buffers, inputs, strict=False))
-        own |= dict(zip(reversed(buffers), reversed(outputs), strict=False))
+        for buffer, array in zip(reversed(buffers), reversed(outputs), strict=False):
+            own[buffer] = array.reshape(self._shape_of(bound, buffer))
         self.arrays = self.fixed | own
+
+    def forget_arrays(self) -> None:
+        """After a run: keep none of its arrays alive."""
+        self.arrays = self.fixed
 
     def run_op(self, number: int, cells: int) -> int:
         call = self.graph.program.calls[number]
