@@ -88,7 +88,7 @@ def direct_call(
     cells.alive = alive
     try:
         return code.function_over(cells)
-    except CompileError:
+    except (CompileError, MemoryError, RuntimeError):  # the long way gives the same results
         if debug().is_strict:
             raise
         return None
