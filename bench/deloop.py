@@ -54,8 +54,9 @@ class Answer:
 
     @property
     def is_slower(self) -> bool:
-        """Whether an engine takes longer than with the loop."""
-        return self.peer > NOISE * self.peer_loop or self.whorl > NOISE * self.whorl_loop
+        """Whether an engine for which a loop is removed takes longer without it."""
+        times = {PEER: (self.peer_loop, self.peer), US: (self.whorl_loop, self.whorl)}
+        return any(name not in self.remains and own > NOISE * loop for name, (loop, own) in times.items())
 
     def __str__(self) -> str:
         peer = f"{PEER} {self.peer_loop:8.3f} {self.peer:8.3f} {self.peer_loop / self.peer:7.1f}x"
