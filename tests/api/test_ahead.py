@@ -380,6 +380,14 @@ def test_objects_for_other_machines(tmp_path, target, magic):
     assert b"nest_run" in code
 
 
+@pytest.mark.parametrize("target", ["x86_64-windows-msvc", "x86_64-windows-gnu"])
+def test_objects_for_windows_need_nothing_of_a_compiler(tmp_path, target):
+    proto = model("main (float[1, 16, 20, 20] x) => (float[1, 64, 18, 18] y) { y = Conv(x, w) }")
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.ones((64, 16, 3, 3), np.float32), "w"))
+    whorl.compile(proto, tmp_path / "conv.o", target=target)
+    assert b"chkstk" not in (tmp_path / "conv.o").read_bytes()
+
+
 @pytest.mark.parametrize("target", [None, "aarch64-linux-gnu", "arm64-apple-macos", "x86_64-windows-msvc"])
 def test_weights_lie_in_the_object(tmp_path, target):
     table = np.random.default_rng(0).standard_normal((64, 32)).astype(ml_dtypes.bfloat16)

@@ -142,7 +142,8 @@ def _as_target(known: _Description) -> Target:
     half = "+f16c" in features or known.triple.startswith(("aarch64", "arm64"))
     dots = 64 if "+avx512vnni" in features else 32 if "+avxvnni" in features else 0
     preferred = _WIDE if _WIDE_AS_FAST in features else ""
-    return Target(width, half, dots, triple=known.triple, cpu=known.cpu, features=known.features + preferred)
+    deep = _has_large_frames(known.triple)
+    return Target(width, half, dots, deep, triple=known.triple, cpu=known.cpu, features=known.features + preferred)
 
 
 def target_of(triple: str, cpu: str | None = None) -> Target:
@@ -162,7 +163,11 @@ def target_of(triple: str, cpu: str | None = None) -> Target:
     chosen = cpu or next((name for start, name in _BASELINES.items() if full.startswith(start)), "")
     wide = _WIDTHS.get(chosen, 16)
     half = wide > 16 or full.startswith(("aarch64", "arm64"))
-    return Target(wide, half, triple=full, cpu=chosen, features="")
+    return Target(wide, half, 0, _has_large_frames(full), triple=full, cpu=chosen, features="")
+
+
+def _has_large_frames(triple: str) -> bool:
+    return not any(name in triple for name in ("windows", "musl"))
 
 
 @functools.cache

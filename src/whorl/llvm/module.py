@@ -18,6 +18,9 @@ class Machine(Struct, frozen=True):
     """Whether float and half are converted in hardware."""
     dot_bytes: int = 0
     """The width of the widest vectors that add dot products of four bytes to int32 in hardware, as x86 does; else 0."""
+    has_large_frames: bool = True
+    """Whether a function may have some hundred kilobytes on the stack. On Windows it would call a routine of the
+    compiler's library, and with musl threads have 128 KiB in all."""
 
 
 class Effort(IntEnum):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from kernels.convolution.operands import arrays_of
 from kernels.runs import machine, run_kernel
@@ -70,3 +71,4 @@ def test_parts_of_gathered_windows_are_the_whole(
 def test_windows_are_gathered_for_many_features_by_some_widths() -> None:
     assert [is_gathered(machine(width), 48) for width in (16, 32, 64)] == [False, True, False]
     assert not is_gathered(machine(32), 47)
+    assert not is_gathered(replace(machine(32), has_large_frames=False), 48)

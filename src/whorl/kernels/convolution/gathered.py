@@ -35,7 +35,8 @@ Blocks = Sequence[tuple[int, Index | int, Index, Index]]
 
 
 def is_gathered(machine: Machine, features: int) -> bool:
-    return features >= GATHERING_FEATURES.get(machine.vector_bytes, features + 1)
+    """Whether windows are gathered, which takes 160 KB of the stack."""
+    return machine.has_large_frames and features >= GATHERING_FEATURES.get(machine.vector_bytes, features + 1)
 
 
 def convolve_gathered(f: Routine, like: Tile, blocks: Blocks, windows: tuple[Index, Index], grid: Grid) -> None:
