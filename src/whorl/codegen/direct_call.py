@@ -167,7 +167,10 @@ def _new_array(f: Function, record: Value) -> Value:
 
 
 def _add_grown(f: Function, known: Layout, items: Value, made: Value) -> None:
-    """Put copies of outputs whose lengths the program tells into the list; Python makes them where there is much."""
+    """Put copies of outputs whose lengths the program tells into the list; Python makes them where there is much.
+
+    Where there is no memory for them, the long way says so.
+    """
     cells = f["cells"]
     count, records = f.load_index(f.offset(cells, "i64", GROWN_COUNT)), _address(f, cells, GROWN)
     is_large = f.variable(f.index(0))
@@ -181,7 +184,7 @@ def _add_grown(f: Function, known: Layout, items: Value, made: Value) -> None:
         all = f.call_pointer(_python(f, "PyObject_CallNoArgs"), "ptr", _address(f, cells, FINISH))
         with f.leave_when(f.compare("eq", all, f.null())):
             f.run_pointer(_python(f, "Py_DecRef"), made)
-            f.give(f.null())
+            f.give(_decline(f))
         sources = f.load("ptr", f.offset(all, "i8", known.items))
         with f.loop(0, count) as n:
             array, record = f.load("ptr", f.offset(sources, "ptr", n)), f.offset(records, "i64", n * GROWN_CELLS)
@@ -194,7 +197,7 @@ def _add_grown(f: Function, known: Layout, items: Value, made: Value) -> None:
         array = _new_array(f, record)
         with f.leave_when(f.compare("eq", array, f.null())):
             f.run_pointer(_python(f, "Py_DecRef"), made)
-            f.give(f.null())
+            f.give(_decline(f))
         f.store(array, f.offset(items, "ptr", f.load_index(f.offset(record, "i64", ITEM))))
         source = f.load("ptr", _address(f, record, MEMORY))
         f.run_pointer(_address(f, cells, _COPY), memory_of(f, known, array), source, _measure(f, record))

@@ -196,6 +196,19 @@ def test_failure_gives_the_memory_of_outputs_back() -> None:
     assert made.run(["y"], repeated(2, 3, -4))[0].tolist() == [3, -4, 3, -4]
 
 
+def test_no_memory_for_outputs_goes_the_long_way(monkeypatch) -> None:
+    made = session(REPEATED)
+    often(made, repeated(2, 1, -2))
+    memory = next(each for each in calls(made).__self__.alive.objects if isinstance(each, launch.RunMemory))
+
+    def fail() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(memory, "take_outputs", fail)
+    assert calls(made)(repeated(LARGE, 3, -4)) is None
+    np.testing.assert_array_equal(made.run(["y"], repeated(LARGE, 3, -4))[0], floats([3, -4] * LARGE))
+
+
 SUMS = model("""main (float[m, n] x, int64[1] r) => (float[m, n] y) {
     y = Loop (r, "", x) <body = b (int64 i, bool go, float[m, n] h) => (bool on, float[m, n] next) {
         on = Identity(go)
@@ -330,6 +343,20 @@ def test_cancelling_ends_a_call_and_not_the_runs_after_it() -> None:
     with pytest.raises(whorl.CancelledError):
         made.run(None, STILL | {"go": np.array(True)})
     assert often(made, STILL)[0].tolist() == [1, 1]
+
+
+def test_cancelling_while_a_call_is_made_leaves_no_call_that_is_cancelled(monkeypatch) -> None:
+    made, make = session(ENDLESS, **ONE_THREAD), direct_call.direct_call
+
+    def make_late(*arguments: Any) -> Any:
+        call = make(*arguments)
+        made.cancel()
+        return call
+
+    monkeypatch.setattr(direct_call, "direct_call", make_late)
+    for _ in range(RUNS):
+        assert made.run(None, STILL)[0].tolist() == [1, 1]
+        assert calls(made) is None
 
 
 def test_limits_of_a_run_go_the_long_way() -> None:

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 Entry = tuple[BoundLaunch, list[int] | None]
 """A launch, and the feeds that are its inputs; None where they are all of them in order."""
 OFTEN = 100
-"""Runs of one shape after the other from which a direct call is made: loading what makes it takes like hundreds."""
+"""Runs of one shape, one after the other, from which a direct call is made: to load what makes it takes as long as some
+hundred of them."""
 
 
 class Tensors(Struct, frozen=True):
@@ -320,3 +321,5 @@ class FastPath:
         feeds = [known.Feed(*each) for each in zip(names, arrays, contents, strict=True)]
         inputs = positions or range(len(feeds))
         self.call = known.direct_call(feeds, launch, inputs, self.order, self._budget_of(cancelled, threads))
+        if cancelled.is_set():  # meanwhile: the call would end every later run, too
+            self.forget_call()
