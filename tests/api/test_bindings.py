@@ -1,5 +1,7 @@
 """`IOBinding`: what it refuses; what it does is shown by scripts."""
 
+import threading
+
 import numpy as np
 import pytest
 from onnx_text import model
@@ -26,8 +28,6 @@ def test_memory_without_a_shape_is_refused():
 
 
 def test_failure_of_a_run_in_a_thread_reaches_the_callback():
-    import threading
-
     done, received = threading.Event(), []
 
     def receive(*arguments: object) -> None:
@@ -37,3 +37,20 @@ def test_failure_of_a_run_in_a_thread_reaches_the_callback():
     whorl.InferenceSession(MODEL).run_async(None, {}, receive, 7)
     assert done.wait(30)
     assert received == [([], 7, "missing inputs: 'x' (float32[2])\n  fix: feed every input that has no default")]
+
+
+def test_what_a_feed_raises_reaches_the_callback():
+    class Broken:
+        def __array__(self, *_: object, **options: object) -> np.ndarray:
+            raise ZeroDivisionError("no elements")
+
+    received, done = [], threading.Event()
+
+    def receive(*arguments):
+        received.append(arguments)
+        done.set()
+
+    whorl.InferenceSession(MODEL).run_async(None, {"x": Broken()}, receive, 7)
+    assert done.wait(30)
+    ((outputs, data, text),) = received
+    assert (outputs, data) == ([], 7) and "no elements" in text

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from whorl.api.ort_values import CPU, OrtValue, dtype_of, require_cpu
-from whorl.errors import RunError, WhorlError
+from whorl.errors import RunError
 from whorl.ir.suggestions import choose
 
 if TYPE_CHECKING:
@@ -132,8 +132,8 @@ def run_async(
     def run() -> None:
         try:
             results = session.run(names, feeds, options)
-        except WhorlError as error:
-            callback([], user_data, str(error))
+        except Exception as error:  # what a feed or an operator of the caller's raises, too: no one else hears of it
+            callback([], user_data, str(error) or type(error).__name__)
         else:
             callback(results, user_data, "")
 
