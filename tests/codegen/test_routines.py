@@ -8,7 +8,7 @@ from whorl.codegen.routines import Routines, define_routine
 from whorl.ir.dtypes import FLOAT32
 from whorl.ir.native.expressions import Buffer, index_const
 from whorl.kernel.program import Call
-from whorl.kernels.convolution import llvm
+from whorl.kernels.convolution import tile
 from whorl.llvm.module import Machine, Module
 
 MACHINE = Machine(32, True)
@@ -34,7 +34,7 @@ def test_routine_that_was_half_written_is_written_again(monkeypatch: pytest.Monk
     routines, module = Routines(MACHINE), Module(MACHINE)
     call = Call("convolution", [(X, (index_const(0),))] * 6, (8, 9, 0, 64, 100, 1, 8, 8, 8, 8))
     with monkeypatch.context() as patch:
-        patch.setattr(llvm, "_finish_tile", interrupt)
+        patch.setattr(tile, "_finish_tile", interrupt)
         with pytest.raises(KeyboardInterrupt):
             routines.add_to(module, call)
     routines.add_to(module, call)
