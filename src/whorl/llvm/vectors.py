@@ -161,7 +161,12 @@ def _add_neighbours(f: Function, v: Vectors, x: Value) -> Value:
     return even + odd
 
 
+def prefetch_element(f: Function, start: Value, type: str, position: Index, count: Index) -> None:
+    """Ask for the cache line of an element, or of the last of so many from a start."""
+    prefetch(f, f.offset(start, type, f.least(position, count - 1)))
+
+
 def prefetch(f: Function, pointer: Value) -> None:
-    """Ask for the cache line at an address that is read soon, if there is one."""
+    """Ask for a cache line of memory that there is: each time takes as long as many products where there is no page."""
     name = f.module.declare("@llvm.prefetch.p0", "void", ["ptr", "i32", "i32", "i32"])
     f.run(name, pointer, "i32 0", "i32 3", "i32 1")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from whorl.kernels.convolution.few import FewWindows, most_alone, multiply_few
+from whorl.kernels.convolution.operands import filters_from
 from whorl.kernels.convolution.tile import Grid, Tile, define_tile, split_block
 from whorl.kernels.machine import FEW_WINDOWS, LEAST_HEIGHT, TILE_FEATURES
 from whorl.llvm.routine import Routine
@@ -29,9 +30,10 @@ class Block(Struct, frozen=True):
             tile = Tile(v, features, self.height, vectors, self.adds)
             define_tile(f.module, tile)
             filters = v.offset(f, v.offset(f, f["w"], self.feature * f.argument("inner")), skipped)
+            count = filters_from(f, self.feature) - skipped
             x, operands = v.offset(f, f["x"], window), feature_operands(f, tile, self.feature + skipped, grid.pixels)
             y, *rest = operands
-            numbers = f["inner"], f["bounded"], grid.pixels, window, grid.span, *grid.lines
+            numbers = f["inner"], count, f["bounded"], grid.pixels, window, grid.span, *grid.lines
             f.run(tile.name, y, x, f["offsets"], filters, *rest, *numbers)
 
     def multiply_rest(self, vectors: int, start: Index, stop: Index) -> None:

@@ -11,13 +11,13 @@ import math
 
 from msgspec import Struct
 
-from whorl.kernels.convolution.operands import load_limits, load_offset
+from whorl.kernels.convolution.operands import filters_from, load_limits, load_offset
 from whorl.kernels.machine import FEW_VECTORS, FEW_WINDOWS, PREFETCH_TAPS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, add_product, prefetch
+from whorl.llvm.vectors import Vectors, add_product, prefetch_element
 
 GRID = WindowGrid._fields
 
@@ -101,14 +101,14 @@ def multiply_few(f: Routine, tile: FewWindows, feature: Index, window: Index) ->
         f["limits"],
         *([v.offset(f, f["added"], feature * pixels)] if tile.adds else []),
     ]
-    f.run(tile.name, *pointers, inner, f["bounded"], window, pixels, *f.indices(*GRID[1:]))
+    f.run(tile.name, *pointers, inner, filters_from(f, feature), f["bounded"], window, pixels, *f.indices(*GRID[1:]))
 
 
 def _define_tile(module: Module, tile: FewWindows) -> None:
     if tile.name in module:
         return
     v, parts = tile.v, tile.parts
-    f = Routine(module, tile.name, tile.pointers, ["inner", "bounded", "first", "pixels", *GRID[1:]])
+    f = Routine(module, tile.name, tile.pointers, ["inner", "filters", "bounded", "first", "pixels", *GRID[1:]])
     inner, first, pixels = f.indices("inner", "first", "pixels")
     windows = [f.least(first + n, pixels - 1) for n in range(tile.windows)]
     sources = [v.offset(f, f["x"], _address(f, window)) for window in windows]
@@ -119,7 +119,8 @@ def _define_tile(module: Module, tile: FewWindows) -> None:
         elements = [v.load_splat(f, v.offset(f, source, offset)) for source in sources]
         for n, block in enumerate(sums):
             w = v.offset(f, f["w"], (inner * n + tap) * tile.height)
-            prefetch(f, v.offset(f, w, PREFETCH_TAPS * tile.height))
+            ahead = (inner * n + tap + PREFETCH_TAPS) * tile.height
+            prefetch_element(f, f["w"], v.scalar, ahead, f.argument("filters"))
             for k, (lanes, slots) in enumerate(zip(parts, block, strict=True)):
                 factors = _load_lanes(f, v, v.offset(f, w, k * v.lanes), lanes)
                 for element, slot in zip(elements, slots, strict=True):

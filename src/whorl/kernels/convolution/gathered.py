@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.convolution.block import Block, divide_rest, feature_operands
 from whorl.kernels.convolution.few import FewWindows, multiply_few
-from whorl.kernels.convolution.operands import load_offset
+from whorl.kernels.convolution.operands import filters_from, load_offset
 from whorl.kernels.convolution.tile import Grid, Tile, define_tile, split_block
 from whorl.kernels.kernel import LANES
 from whorl.kernels.machine import (
@@ -125,7 +125,8 @@ def _multiply_group(
                         define_tile(f.module, tile)
                         y, *rest = feature_operands(f, tile, feature + more, grid.pixels)
                         waiting = v.offset(f, own, n * (FILTER_BLOCK * step) + more * step)
-                        numbers = taps, f["bounded"], tap, ends, grid.pixels, start, grid.span, *grid.lines
+                        filters = filters_from(f, feature) - tap * height - more
+                        numbers = taps, filters, f["bounded"], tap, ends, grid.pixels, start, grid.span, *grid.lines
                         f.run(tile.name, y, waiting, x, v.offset(f, w, more), *rest, *numbers)
             before = before + count
 

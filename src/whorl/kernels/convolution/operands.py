@@ -15,6 +15,11 @@ def load_offset(f: Routine, tap: Index) -> Index:
     return f.index(f.convert("sext", f.load("i32", f.offset(f["offsets"], "i32", tap), 4), "i64"))
 
 
+def filters_from(f: Routine, feature: Index) -> Index:
+    """How many elements the filters of features from one on have."""
+    return (f.argument("features") - feature) * f.argument("inner")
+
+
 def load_limits(f: Function, v: Vectors) -> tuple[Value, Value]:
     """Both limits as vectors; infinities where nothing is bounded, as integers never are."""
     if not is_real(v.scalar):

@@ -18,7 +18,7 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, add_product, prefetch
+from whorl.llvm.vectors import Vectors, add_product, prefetch, prefetch_element
 
 GRID = WindowGrid._fields
 
@@ -64,7 +64,16 @@ class Tile(Struct, frozen=True):
 
     @property
     def numbers(self) -> list[str]:
-        return ["taps", "bounded", *["resumes", "ends"] * self.is_gathered, "pixels", "first", "span", *GRID[1:]]
+        return [
+            "taps",
+            "filters",
+            "bounded",
+            *["resumes", "ends"] * self.is_gathered,
+            "pixels",
+            "first",
+            "span",
+            *GRID[1:],
+        ]
 
 
 def split_block(height: int, most: int) -> list[tuple[int, int]]:
@@ -84,10 +93,12 @@ def define_tile(module: Module, tile: Tile) -> None:
         with f.when(f["resumes"].differs(0)):
             for slot, address in _partial_sums(f, tile, sums):
                 f.store(v.load(f, address), slot)
+    left = f.argument("span") - f.argument("first") - tile.width
+    ahead = f.most(f.least(left, tile.width), 0)
     with f.loop(0, f.argument("taps")) as tap:
-        columns = _load_windows(f, tile, tap)
+        columns = _load_windows(f, tile, tap, ahead)
         w = v.offset(f, f["w"], tap * tile.block)
-        prefetch(f, v.offset(f, w, PREFETCH_TAPS * tile.block))
+        prefetch_element(f, f["w"], v.scalar, (tap + PREFETCH_TAPS) * tile.block, f.argument("filters"))
         for r, row in enumerate(sums):
             factor = v.load_splat(f, v.offset(f, w, r))
             for column, slot in zip(columns, row, strict=True):
@@ -107,13 +118,13 @@ def _partial_sums(f: Routine, tile: Tile, sums: list[list[Value]]) -> list[tuple
     return [(slot, v.offset(f, f["sums"], n * v.lanes)) for n, slot in enumerate(slots)]
 
 
-def _load_windows(f: Routine, tile: Tile, tap: Index) -> list[Value]:
-    """The windows' elements of a tap; those of the next tile are asked for, unless they were gathered near by."""
+def _load_windows(f: Routine, tile: Tile, tap: Index, ahead: Index) -> list[Value]:
+    """The windows' elements of a tap; those so far ahead are prefetched, unless they were gathered near by."""
     v = tile.v
     x = v.offset(f, f["x"], tap * tile.width if tile.is_gathered else load_offset(f, tap))
     columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
     for n in range(0 if tile.is_gathered else tile.vectors):
-        prefetch(f, f.offset_outside(x, v.scalar, (n + tile.vectors) * v.lanes))
+        prefetch(f, v.offset(f, x, ahead + n * v.lanes))
     return columns
 
 

@@ -293,16 +293,17 @@ def _define_tile(module: Module, tile: _Tile) -> None:
     inner, left = f.indices("inner", "left")
     zero = v.constant(f, 0.0)
     sums = [[f.variable(zero) for _ in range(tile.vectors * tile.panels)] for _ in range(tile.rows)]
-    ahead = PREFETCH_BYTES if tile.rows <= FEW_ROWS else AHEAD_BYTES
+    ahead = (PREFETCH_BYTES if tile.rows <= FEW_ROWS else AHEAD_BYTES) // tile.stored.itemsize
+    last_row = (inner * f.choose(left > width, f.index(2), 1) - 1) * width
     rows = [v.offset(f, f["a"], inner * r) for r in range(tile.rows)]
     with f.loop(0, inner) as k:
         b = f.offset(f["b"], stored, k * width)
         starts = [b if p == 0 else f.offset(b, stored, inner * (p * width)) for p in range(tile.panels)]
         row = [_load_wide(f, tile, f.offset(s, stored, n * v.lanes)) for s in starts for n in range(tile.vectors)]
         if tile.panels == 1:
-            next_lines = f.offset(starts[0], "i8", ahead)
-            for line in range(0, tile.vectors * v.lanes * tile.stored.itemsize, CACHE_LINE):
-                prefetch(f, f.offset(next_lines, "i8", line))
+            soon = f.offset(f["b"], stored, f.least(k * width + ahead, last_row))
+            for line in range(0, tile.vectors * v.lanes, CACHE_LINE // tile.stored.itemsize):
+                prefetch(f, f.offset(soon, stored, line))
         for r in range(tile.rows):
             factor = v.load_splat(f, v.offset(f, rows[r], k))
             for slot, column in zip(sums[r], row, strict=True):
