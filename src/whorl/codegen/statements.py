@@ -120,7 +120,7 @@ class Statements:
         module = self.f.module
         group = self.expressions.groups.pop()
         facts = [module.add_metadata(f'!{{!"llvm.loop.parallel_accesses", {group}}}', group)]
-        count = vectors_side_by_side(loop) if calls_functions else 0
+        count = vectors_side_by_side(loop, module.machine.vector_bytes) if calls_functions else 0
         if count:
             facts.append(module.add_metadata(f'!{{!"llvm.loop.interleave.count", i32 {count}}}'))
         loop_node = module.add_metadata(f"distinct !{{!self, {', '.join(facts)}}}", *facts)

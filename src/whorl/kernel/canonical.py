@@ -17,7 +17,7 @@ from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.lengths import Lengths
 from whorl.kernel.program import Assign, Call, Fail, For, Poll, Reserve, Spread, Statement, Store, Swap, When, While
-from whorl.kernel.vectors import vectors_side_by_side
+from whorl.kernel.vectors import VECTOR_BYTES, vectors_side_by_side
 from whorl.kernel.verify import constant_zero
 from whorl.kernel.walk import memory_parts
 
@@ -111,7 +111,7 @@ class Description:
                 return f"{self.element(buffer, index)} = {text}"
             case For(var, extent, parallel=parallel):
                 text = self.expr(extent)
-                self.vectors.append(vectors_side_by_side(statement))
+                self.vectors += (vectors_side_by_side(statement, size) for size in VECTOR_BYTES)
                 return f"{'parallel ' if parallel else ''}for {self.assign(var)} < {text}"
             case Spread(first, count, extent, work):
                 texts = self.expr(extent), self.expr(work)

@@ -9,18 +9,20 @@ from whorl.kernel.walk import all_statements
 INTERLEAVED = ((512, 4), (128, 2))
 """Iterations of a parallel loop from which so many vectors are computed side by side where it calls functions: each of
 these is a long chain of operations that wait for each other."""
-EVEN = 64
-"""Iterations of which shorter loops, too, compute as many vectors as the longest: those of 512 bits come out even."""
+VECTOR_BYTES = 16, 32, 64
+"""What vectors there are. Elements of most loops that call functions are of four bytes."""
 
 
-def vectors_side_by_side(loop: For) -> int:
-    """How many vectors a loop computes at a time where it calls functions; 0 leaves that to the vectoriser."""
+def vectors_side_by_side(loop: For, vector_bytes: int) -> int:
+    """How many vectors a loop computes at a time where it calls functions; 0 leaves that to the vectoriser.
+
+    Shorter loops have as many if these come out even.
+    """
     if not loop.parallel or has_loop(loop):
         return 0
     most = most_iterations(loop.extent)
-    if most and most % EVEN == 0:
-        return INTERLEAVED[0][1]
-    return next((count for least, count in INTERLEAVED if most >= least), 0)
+    even = (n for _, n in INTERLEAVED if most and most % (n * vector_bytes // 4) == 0)
+    return next(even, next((count for least, count in INTERLEAVED if most >= least), 0))
 
 
 def has_loop(loop: For) -> bool:
