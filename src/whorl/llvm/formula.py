@@ -35,15 +35,18 @@ def polynomial(f: Function, x: Value, coefficients: Sequence[float]) -> Value:
 
 
 def short_polynomial(f: Function, x: Value, square: Value, coefficients: Sequence[float]) -> Value:
-    """The same sum by Estrin's scheme: pairs of terms, then pairs of pairs, which do not wait for each other."""
-    parts = [x.number(c) for c in coefficients]
-    for power in (x, square):
+    """The same sum by Estrin's scheme: pairs of terms, then pairs of pairs, which do not wait for each other.
+
+    The last three are summed by Horner's rule, which takes no longer.
+    """
+    parts, power, next_power = [x.number(c) for c in coefficients], x, square
+    while len(parts) > 3:
         odd = parts[1::2]
         parts = [f.muladd(odd[k], power, low) if k < len(odd) else low for k, low in enumerate(parts[::2])]
-    fourth = square * square
+        power, next_power = next_power, next_power * next_power
     total = parts[-1]
     for part in reversed(parts[:-1]):
-        total = f.muladd(total, fourth, part)
+        total = f.muladd(total, power, part)
     return total
 
 

@@ -17,8 +17,6 @@ from whorl.llvm.value import Value
 
 LOG2_E = 1 / math.log(2)
 SQRT_HALF = math.sqrt(0.5)
-LONG = 6
-"""Coefficients of a polynomial from which computing it term by term takes longer than what comes before and after."""
 
 
 class Precision(Struct, frozen=True):
@@ -66,43 +64,51 @@ DOUBLE = Precision(
 
 
 class _Reduced(Struct, frozen=True):
-    """x = exponent * log(2) + r with |r| <= log(2) / 2, and e^r - 1."""
+    """x = exponent * log(2) + r with |r| <= log(2) / 2, and e^r - 1.
+
+    Each step waits for the one before, and processors find little else to do meanwhile: terms are summed in pairs, and
+    the exponent's bits are those of the number that rounds it.
+    """
 
     exponent: Value
+    """Its bits, and others above them."""
     less_one: Value
 
 
 def _reduced(f: Function, p: Precision, x: Value, rest: Value | None = None) -> _Reduced:
     """`rest` is a small number that belongs to x."""
-    exponent = f.muladd(x, LOG2_E, p.rounder) - p.rounder
+    rounded = f.muladd(x, LOG2_E, p.rounder)
+    exponent = rounded - p.rounder
     r = f.muladd(exponent, -p.ln2[1], f.muladd(exponent, -p.ln2[0], x))
     if rest is not None:
         r = r + rest
     square = r * r
-    is_long = len(p.expm1) > LONG
-    series = short_polynomial(f, r, square, p.expm1) if is_long else polynomial(f, r, p.expm1)
-    return _Reduced(exponent, f.muladd(square, f.muladd(series, r, 0.5), r))
+    return _Reduced(f.bits(rounded), f.muladd(square, expm1_tail(f, p, r, square), r))
+
+
+def expm1_tail(f: Function, p: Precision, r: Value, square: Value) -> Value:
+    """(e^r - 1 - r) / r^2 for |r| <= log(2) / 2."""
+    return short_polynomial(f, r, square, (0.5, *p.expm1))
 
 
 def power_of_two(f: Function, p: Precision, exponent: Value) -> Value:
-    """2 to a whole number that is an exponent of a normal number."""
-    return f.real((f.bits(exponent + p.rounder) + p.bias) << p.fraction)
+    """2 to the exponent of a normal number, of which the lowest bits are taken."""
+    return f.real((exponent + p.bias) << p.fraction)
 
 
 def exp(f: Function, p: Precision, x: Value, rest: Value | None = None) -> Value:
     """e^x; 1.0 ulp. What is 0 is a product with 0: numbers that become denormal are slow."""
     vanishes = x < p.exp_range[0]
     reduced = _reduced(f, p, clamp(f, x, *p.exp_range), rest)
-    whole = f.bits(reduced.exponent + p.rounder)
-    half = f.binary("ashr", whole, whole.number(1))
-    first, other = (f.real((part + p.bias) << p.fraction) for part in (half, whole - half))
-    return (reduced.less_one + 1.0) * first * f.select(vanishes, 0.0, other)
+    half = f.binary("ashr", reduced.exponent, reduced.exponent.number(1))
+    first, other = (power_of_two(f, p, part) for part in (half, reduced.exponent - half))
+    return f.muladd(reduced.less_one, first, first) * f.select(vanishes, 0.0, other)
 
 
 def _expm1_at_least(f: Function, p: Precision, x: Value) -> Value:
     """e^x - 1 for x within the range of finite results, without the sign of zero."""
     reduced = _reduced(f, p, x)
-    half = power_of_two(f, p, reduced.exponent - 1.0)
+    half = power_of_two(f, p, reduced.exponent - 1)
     return f.muladd(reduced.less_one, half, half - 0.5) * 2.0
 
 
@@ -122,7 +128,7 @@ def tanh(f: Function, p: Precision, x: Value) -> Value:
 def sigmoid(f: Function, p: Precision, x: Value) -> Value:
     """1 / (1 + e^-x), in this form also where that is 0 because e^-x overflows; 2.5 ulp of a normal result."""
     reduced = _reduced(f, p, clamp(f, -x, p.certain, p.exp_range[1]))
-    half = power_of_two(f, p, reduced.exponent - 1.0)
+    half = power_of_two(f, p, reduced.exponent - 1)
     return 1.0 / f.muladd(f.muladd(reduced.less_one, half, half), 2.0, 1.0)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from whorl.codegen.functions.exponentials import DOUBLE, LOG2_E, SINGLE, exp, parts, power_of_two
+from whorl.codegen.functions.exponentials import DOUBLE, LOG2_E, SINGLE, exp, expm1_tail, parts, power_of_two
 from whorl.llvm.formula import clamp, polynomial
 from whorl.llvm.function import Function
 from whorl.llvm.value import Value
@@ -72,8 +72,8 @@ def _log2(f: Function, x: Value) -> Value:
 def _exp2(f: Function, x: Value) -> Value:
     """2^x of a double as a float32, which may be infinite or denormal."""
     x = clamp(f, x, -300.0, 300.0)
-    exponent = (x + DOUBLE.rounder) - DOUBLE.rounder
-    r = (x - exponent) * math.log(2)
-    tail = f.muladd(polynomial(f, r, SINGLE.expm1), r, 0.5)
-    result = f.muladd(r * r, tail, r) + 1.0
-    return f.convert("fptrunc", result * power_of_two(f, DOUBLE, exponent), "float")
+    rounded = x + DOUBLE.rounder
+    r = (x - (rounded - DOUBLE.rounder)) * math.log(2)
+    square, power = r * r, power_of_two(f, DOUBLE, f.bits(rounded))
+    less_one = f.muladd(square, expm1_tail(f, SINGLE, r, square), r)
+    return f.convert("fptrunc", f.muladd(less_one, power, power), "float")
