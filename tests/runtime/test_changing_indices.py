@@ -23,6 +23,7 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Buffer, Const, Load
 from whorl.kernel import interpret as programs
 from whorl.kernel.program import Program, Store
+from whorl.kernel.watched_memory import Path, WatchedMemory
 from whorl.ops.core.work import Effort
 from whorl.runtime.compiled import debug_entries
 
@@ -104,27 +105,25 @@ def test_ops_use_the_index_that_they_checked(monkeypatch, name):
     assert errors == []
 
 
-class Changed(programs._Machine):
-    """Runs kernel programs over memory whose elements become others after a number of reads."""
+class Changed(WatchedMemory):
+    """Memory of kernel programs whose elements become others after a number of reads."""
 
     index: ClassVar[np.ndarray] = np.zeros(0)
     later: ClassVar[int] = 0
     reads: ClassVar[int] = 0
     counts: ClassVar[Counter[int]] = Counter()
 
-    def load(self, expr: Load, index: list[int]) -> Any:
-        result, memory = super().load(expr, index), self.memory[expr.buffer]
-        if np.may_share_memory(memory.array, self.index):
-            position = self.position(expr.buffer, expr.index, index)
+    def touch(self, path: Path, position: int, writes: bool, name: str) -> None:
+        if not writes and np.may_share_memory(self.array, self.index):
+            if self.counts[position] == self.reads > 0:
+                self.flat[position] = self.later
             self.counts[position] += 1
-            if self.counts[position] == self.reads:
-                memory.flat[position] = self.later
-        return result
+        super().touch(path, position, writes, name)
 
 
 @pytest.fixture
 def machine(monkeypatch) -> Iterator[type[Changed]]:
-    monkeypatch.setattr(programs, "_Machine", Changed)
+    monkeypatch.setattr(programs, "WatchedMemory", Changed)
     monkeypatch.setenv("WHORL_DEBUG", "programs")
     debug.cache_clear()
     yield Changed
