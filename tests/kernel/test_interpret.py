@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from whorl.errors import VerifyError
-from whorl.ir.native.expressions import Apply, Buffer, Expr, Load, Var, index_const
+from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.interpret import Outcome, interpret
 from whorl.kernel.program import Assign, Fail, For, Program, RunOp, Statement, Store, Swap, When, While
+from whorl.kernel.watched_memory import Path, WatchedMemory
 from whorl.ops.elementwise.arithmetic import Neg
 
 F32, I64, BOOL = (np.dtype(t) for t in ("float32", "int64", "bool"))
@@ -51,6 +52,22 @@ def test_last_index_may_run_over_axes_of_index_zero() -> None:
     assert run(*copy(ZERO, index_const(5))).arrays[1][1, 2] == 5
     with pytest.raises(VerifyError, match=r"x\[1, 3\] is at \[1, 3\] of \[2, 3\]"):
         run(*copy(ONE, index_const(3)))
+
+
+def test_index_is_read_once_also_behind_axes_of_index_zero(monkeypatch: pytest.MonkeyPatch) -> None:
+    reads: list[int] = []
+    touch = WatchedMemory.touch
+
+    def count(memory: WatchedMemory, path: Path, position: int, writes: bool, name: str) -> None:
+        reads.extend([position] * (name == "i" and not writes))
+        touch(memory, path, position, writes, name)
+
+    monkeypatch.setattr(WatchedMemory, "touch", count)
+    i = Buffer("i", I64, (1,))
+    body: list[Statement] = [Store(Y, (ZERO, Load(I64, i, (ZERO,))), Const(F32, 1))]
+    arrays = [np.array([4]), np.zeros((2, 3), np.float32)]
+    outcome = interpret(Program([], [i, Y], [], body), [], arrays)
+    assert (outcome.arrays[1][1, 1], reads) == (1, [0])
 
 
 @pytest.mark.parametrize("count", [1, 60, 5000])

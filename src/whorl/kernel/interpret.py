@@ -373,7 +373,6 @@ class _Machine:
             for n in buffer.shape
         ]
         strides = [value(n) if isinstance(n, Expr) else _always(n) for n in buffer.strides]
-        axes = [*zip(numbers, lengths, strides, strict=True)]
         zeros = next((n for n, each in enumerate(reversed(index[:-1])) if not constant_zero(each)), len(index) - 1)
         over = lengths[max(0, len(index) - 1 - zeros) :]
 
@@ -382,19 +381,15 @@ class _Machine:
             return [*each[:-1], math.prod(int(length()) for length in over)] if each else []
 
         def position() -> int:
-            at = 0
-            for number, length, stride in axes:
-                n = int(number())
+            known, at = [int(number()) for number in numbers], 0
+            for n, length, stride in zip(known, lengths, strides):  # noqa: B905 - `strict` takes longer
                 if not 0 <= n < length():
-                    break
+                    return checked(known)
                 at += n * int(stride())
-            else:
-                if at < slot.memory.array.size:
-                    return at
-            return checked()
+            return at if at < slot.memory.array.size else checked(known)
 
-        def checked() -> int:
-            known, most, at = [int(number()) for number in numbers], limits(), 0
+        def checked(known: list[int]) -> int:
+            most, at = limits(), 0
             for n, limit, stride in zip(known, most, strides, strict=True):
                 if not 0 <= n < limit:
                     raise VerifyError(f"{buffer.name}[{', '.join(map(text, index))}] is at {known} of {most}")
