@@ -1,14 +1,17 @@
-"""A missing dependency skips a test, and fails it where `WHORL_REQUIRE_ALL=1`."""
+"""A missing dependency skips a test, or fails it where `WHORL_REQUIRE_ALL=1`; tested versions suit every Python."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+import tomllib
+from importlib import metadata
 from pathlib import Path
 
 import pytest
 from dependencies import VARIABLE
+from packaging.specifiers import SpecifierSet
 
 TESTS = Path(__file__).parent
 USES = {
@@ -40,3 +43,13 @@ def test_missing_package_fails_where_all_are_required(use: str, expected: str, t
 def test_installed_package_is_imported_where_all_are_required(tmp_path: Path) -> None:
     source = "import pytest\ndef test(): assert pytest.importorskip('json', reason='x').loads('1') == 1"
     assert "1 passed" in outcome(tmp_path, source, "1")
+
+
+def test_versions_that_were_tested_install_on_the_oldest_python() -> None:
+    root = Path(__file__).parents[1]
+    lowest = tomllib.loads((root / "pyproject.toml").read_text())["project"]["requires-python"].removeprefix(">=")
+    pins = [line.split("==")[0] for line in (root / "constraints.txt").read_text().splitlines() if "==" in line]
+    ranges = {d.name.lower(): d.metadata.get("Requires-Python") or "" for d in metadata.distributions()}
+    known = [name for name in pins if name.lower() in ranges]
+    assert len(known) > 50
+    assert [name for name in known if f"{lowest}.0" not in SpecifierSet(ranges[name.lower()])] == []
