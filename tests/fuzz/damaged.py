@@ -10,7 +10,6 @@ import time
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -24,6 +23,7 @@ from fuzz import damage, seeds
 from whorl.api.check import check
 from whorl.api.synthetic import synthetic_feeds
 from whorl.codegen import cache
+from whorl.ir.cached_property import cached_property
 from whorl.ir.graph import Module
 from whorl.ir.types import AnyShape, TensorType
 from whorl.ir.verify import verify

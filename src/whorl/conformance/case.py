@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import cached_property
 
 import onnx
 from msgspec import Struct, field
@@ -13,6 +12,7 @@ from whorl.conformance.checks import Check
 from whorl.conformance.clauses import CLAUSES, Clause
 from whorl.conformance.rules import RULES, Rule
 from whorl.conformance.values import Value
+from whorl.ir.cached_property import cached_property
 
 
 class Case(Struct, frozen=True, eq=False, dict=True):

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
+from whorl.ir.cached_property import cached_property
+
 
 class Call(Struct, frozen=True, dict=True):
     """An atom that is not a name: `floor`, `mod`, `min`, `max` or `mul` of dims; `less` and `equal` are 1 or 0."""
@@ -18,7 +20,7 @@ class Call(Struct, frozen=True, dict=True):
     kind: str
     args: tuple[Dim, ...]
 
-    @functools.cached_property
+    @cached_property
     def size(self) -> int:
         """How many atoms it is made of, itself one of them."""
         return 1 + sum(arg.size for arg in self.args if isinstance(arg, Linear))

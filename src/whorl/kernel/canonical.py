@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec import Struct
 
+from whorl.ir.cached_property import cached_property
 from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.lengths import Lengths
@@ -56,7 +57,7 @@ class Nest(Struct, frozen=True, eq=False, dict=True):
         """Whether several cores may run it."""
         return isinstance(self.statement, Spread)
 
-    @functools.cached_property
+    @cached_property
     def key(self) -> str:
         """A name that nests share where they are equal."""
         return hashlib.sha256(self.text.encode()).hexdigest()[:32]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import importlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
@@ -11,6 +10,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from whorl.errors import RunError, UnsupportedError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.types import TensorType
 from whorl.mdf.model import Datum
 from whorl.mdf.monitors import Spikes, find_spikes
@@ -129,7 +129,7 @@ class Simulation(Mapping[str, np.ndarray]):
     def __len__(self) -> int:
         return len(self._traces)
 
-    @functools.cached_property
+    @cached_property
     def times(self) -> np.ndarray:
         """The time after each evaluation; without a time step, the number of steps."""
         return self.when.array()

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 
 from msgspec import Struct, field
 
+from whorl.ir.cached_property import cached_property
 from whorl.ir.elements.pool import Pool
 from whorl.ir.graph import Module, Node, Region
 from whorl.ir.infer import Inference
@@ -60,7 +60,7 @@ class Context(Struct, dict=True):
     origins: Origins = field(default_factory=Origins)
     _inference: Inference | None = None
 
-    @functools.cached_property
+    @cached_property
     def pool(self) -> Pool:
         """Where constants lie that are computed on the way."""
         return Pool(self.options.memory_budget, self.options.poison, self.options.disk_budget)

@@ -6,13 +6,13 @@ import difflib
 import math
 import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
 
 import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import RunError, WhorlError
 from whorl.formats.mdf.onnx.modules import onnx_module
+from whorl.ir.cached_property import cached_property
 from whorl.ir.graph import Module
 from whorl.mdf.compile.module import module_of
 from whorl.mdf.compile.requests import Compiler, Request

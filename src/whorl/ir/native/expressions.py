@@ -5,11 +5,10 @@ Expressions compare by identity: a builder that makes equal ones once shows what
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from msgspec import Struct
 
+from whorl.ir.cached_property import cached_property
 from whorl.ir.dtypes import BOOL, INT64, name_of
 
 

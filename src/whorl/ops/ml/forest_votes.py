@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
 
 from whorl.errors import RunError
+from whorl.ir.cached_property import cached_property
 from whorl.ops.ml.forest import Forest
 from whorl.ops.ml.forest_tables import ForestTable, forest_table, key_type
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.dims import UNKNOWN
 from whorl.ir.dtypes import FLOAT32, INT64, STRING, name_of
 from whorl.ir.graph import Op

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from whorl.errors import TypeRuleError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.graph import Op
 from whorl.ir.types import Fact, TensorType
 from whorl.ops.ml.forest import Forest, Votes, numbered_forest

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from itertools import combinations, pairwise
 from typing import ClassVar
 
@@ -11,6 +10,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
 from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.native.builder import NativeBuilder

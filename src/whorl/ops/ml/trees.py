@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.dtypes import BY_NAME, FLOAT32, FLOAT64, INT64, STRING
 from whorl.ir.graph import NodeBuilder, Op, Value
 from whorl.ir.native.builder import NativeBuilder

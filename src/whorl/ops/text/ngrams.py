@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from whorl.errors import RunError, TypeRuleError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.dtypes import FLOAT32, INT32, INT64, STRING, name_of
 from whorl.ir.graph import Op
 from whorl.ir.native.builder import NativeBuilder

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from msgspec import Struct
 
+from whorl.ir.cached_property import cached_property
 from whorl.ir.guards import is_array
 from whorl.passes.expose.exposure import Exposed, Part
 

@@ -11,7 +11,6 @@ iterations are reported, and where the subgraph has failed because the loop turn
 
 from __future__ import annotations
 
-import functools
 import itertools
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 import numpy as np
 
 from whorl.errors import LimitError, WhorlError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.graph import Node, Value
 from whorl.runtime.compiled.candidates import has_loop, is_native_candidate
 from whorl.runtime.compiled.cores import cores_of
@@ -104,7 +104,7 @@ class CompiledSubgraph:
         """The programs of runs without and with a limit on iterations, those of lists that are no rows too."""
         return self.programs.caches
 
-    @functools.cached_property
+    @cached_property
     def _without_loops(self) -> list[Part]:
         """The steps with loops left out of subgraphs, so that their iterations are counted."""
         return partition(self.steps, self.constants, self.waits, lambda step: not has_loop(step.node))
