@@ -84,13 +84,30 @@ def test_key_depends_on_every_part():
 
 
 def test_entries_not_read_for_longest_go_first(directory, monkeypatch):
-    monkeypatch.setattr(cache, "LARGEST", 400)
     for k in range(4):
         cache.write(f"old{k}", bytes(100))
         os.utime(directory / f"old{k}.o", (k + 1, k + 1))
+    monkeypatch.setattr(cache, "LARGEST", 400)
     assert cache.read("old0") is not None
     cache.write("new0", bytes(100))
     assert sorted(path.stem for path in directory.iterdir()) == ["new0", "old0", "old3"]
+
+
+@pytest.mark.parametrize("size", [50, 1000])
+def test_folder_is_listed_once_for_each_thirty_second_of_what_it_may_take(directory, monkeypatch, size):
+    monkeypatch.setattr(cache, "LARGEST", 32 * 50_000)
+    trims = []
+    monkeypatch.setattr(cache, "trim", trims.append)
+    for n in range(500_000 // size):
+        cache.write(f"{n}", bytes(size))
+    assert 3 <= len(trims) <= 20
+
+
+def test_entries_take_little_more_than_they_may(directory, monkeypatch):
+    monkeypatch.setattr(cache, "LARGEST", 100_000)
+    for n in range(300):
+        cache.write(f"{n}", bytes(1000))
+    assert sum(path.stat().st_size for path in directory.iterdir()) <= 120_000
 
 
 def test_files_that_a_process_left_behind_are_removed(directory):

@@ -17,6 +17,9 @@ from pathlib import Path
 
 LARGEST = 1 << 29
 """Bytes that all entries may take."""
+_EXCESS = 32
+"""All entries are looked at about once for each such part of these bytes that is written: it takes long where they are
+many, and they may take that much more."""
 _DIGEST = hashlib.sha256().digest_size
 _SUFFIX = ".o"
 _ABANDONED = 3600.0
@@ -90,16 +93,17 @@ def write(key: str, *parts: bytes | memoryview) -> None:
     directory = folder()
     if directory is None:
         return
-    name = directory / f"{key}.{os.urandom(8).hex()}"
+    name, digest = directory / f"{key}.{os.urandom(8).hex()}", digest_of(key, *parts)
     try:
-        _write_parts(name, [digest_of(key, *parts), *parts])
+        _write_parts(name, [digest, *parts])
         os.replace(name, directory / f"{key}{_SUFFIX}")
     except OSError:
         return
     finally:
         with suppress(OSError):
             name.unlink()
-    if key.endswith("0"):
+    size = sum(map(len, parts))
+    if int.from_bytes(digest[:8], "big") * LARGEST < size * _EXCESS << 64:
         trim(LARGEST)
 
 
@@ -114,13 +118,13 @@ def entries() -> list[tuple[Path, os.stat_result]]:
     """The entries and what the disk says of them, the one first that was not read for longest."""
     directory = folder()
     listed: list[tuple[Path, os.stat_result]] = []
-    for path in directory.iterdir() if directory is not None else ():
+    for entry in os.scandir(directory) if directory is not None else ():
         with suppress(OSError):
-            status = path.stat()
-            if path.suffix == _SUFFIX:
-                listed.append((path, status))
+            status = entry.stat()
+            if entry.name.endswith(_SUFFIX):
+                listed.append((Path(entry.path), status))
             elif status.st_mtime < time.time() - _ABANDONED:
-                path.unlink()
+                os.unlink(entry.path)
     return sorted(listed, key=lambda entry: entry[1].st_mtime)
 
 
