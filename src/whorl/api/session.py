@@ -6,16 +6,17 @@ import time
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from whorl.api.model_bytes import may_have_weights_beside, recognisable_bytes
+from whorl.api.model_bytes import ModelBytes, recognise
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.debug import debug
-from whorl.errors import FeedError, RunError
+from whorl.errors import FeedError, LoadError, RunError
 from whorl.ir.definitions import DEFINITIONS
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
@@ -85,16 +86,17 @@ class InferenceSession(Session):
             )
         _check_providers(providers, provider_options)
         limits = Limits(options.max_iterations, options.timeout, options.max_memory, options.progress)
-        data = recognisable_bytes(path_or_bytes) if _may_be_prepared(options, limits) else None
-        prepared = None if data is None else _prepared_session(data, options)
-        is_ready = prepared is not None and prepared.description is not None
-        if data is not None and not is_ready and may_have_weights_beside(data):
-            prepared = None
+        model = recognise(path_or_bytes) if _may_be_prepared(options, limits) else None
+        prepared = None if model is None else _prepared_session(model, options)
+        if prepared is None or prepared.description is None:
+            model = None
         # What was prepared serves those bytes, so a session loads them later, whatever becomes of the file.
-        source = data if data is not None and is_ready else path_or_bytes
+        source = model.data if model is not None and model.is_whole else path_or_bytes
+        if model is not None and isinstance(source, str | Path):
+            source = Path(source).absolute()
         # A trace reads the model again: what it runs is not what the file calls it any more.
         self._source: Source | None = source
-        load = partial(_load, source, options, limits.max_memory is not None)
+        load = partial(_load, source, options, limits.max_memory is not None, model)
         super().__init__(load, limits, options.backend, prepared=prepared, threads=options.intra_op_num_threads)
         if options.enable_profiling:
             self.record(Trace())
@@ -284,8 +286,10 @@ def _read(source: Source, options: SessionOptions) -> Module:
     return import_whole("whorl.api.models").load_module(source, chosen)
 
 
-def _load(source: Source, options: SessionOptions, has_memory_limit: bool) -> Module:
-    """The module that a session runs."""
+def _load(source: Source, options: SessionOptions, has_memory_limit: bool, prepared: ModelBytes | None) -> Module:
+    """The module that a session runs; what was `prepared` for some files is of no use beside others."""
+    if prepared is not None and prepared.has_changed():
+        raise LoadError(f"{source}: the model or its weights have changed since", fix="make the session again")
     models, preparing = import_whole("whorl.api.models"), import_whole("whorl.api.preparing")
     module = _changed(_read(source, options), options)
     return preparing.prepare(
@@ -315,11 +319,11 @@ def _may_be_prepared(options: SessionOptions, limits: Limits) -> bool:
     return is_plain and limits == Limits() and choose_mode(options.backend, once=False) == BACKENDS["native"]
 
 
-def _prepared_session(data: bytes, options: SessionOptions) -> PreparedSession | None:
-    """What was prepared for a model of these bytes; None where nothing can be stored."""
+def _prepared_session(model: ModelBytes, options: SessionOptions) -> PreparedSession | None:
+    """What was prepared for a model; None where nothing can be stored."""
     prepared = import_whole("whorl.runtime.compiled.prepared")
     chosen = options.condition_when_omitted, options.max_depth, options.compat, options.graph_optimization_level
-    return prepared.open_session(data, chosen)
+    return prepared.open_session(model.data, chosen, model.files)
 
 
 def _check_options(name: str, options: object, kind: type) -> None:

@@ -9,16 +9,15 @@ import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial
 
-import numpy as np
 from msgspec import Struct, field
 
 from whorl.errors import RunError
-from whorl.ir.constants import Constant, FixedArray, as_array
+from whorl.ir.constants import Constant, FixedArray
 from whorl.ir.dtypes import STRING
-from whorl.ir.graph import Node, Op, Region, Value, as_values
+from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import TensorType
 from whorl.lowering.convolutions import FilterBlocks
-from whorl.lowering.deferred import DeferredArray
+from whorl.lowering.deferred import DeferredArray, run_on_arrays
 from whorl.lowering.native_types import is_fixed, sizes
 from whorl.lowering.products import InPanels
 from whorl.ops.control.flow import first_captured
@@ -40,7 +39,7 @@ class Folded(Struct):
 
     def stack(self, arrays: Sequence[FixedArray]) -> FixedArray:
         """The arrays side by side, once for the very same ones."""
-        return self._find(tuple(map(id, arrays)), tuple(arrays), lambda: (_stacked(arrays),))[0]
+        return self._find(tuple(map(id, arrays)), tuple(arrays), lambda: (DeferredArray.side_by_side(arrays),))[0]
 
     def _find(
         self, key: Hashable, source: tuple[object, ...], compute: Callable[[], tuple[FixedArray, ...]]
@@ -61,30 +60,10 @@ def _identity(op: Op) -> Op | int:
 
 
 def _run(node: Node, inputs: Sequence[FixedArray]) -> tuple[FixedArray, ...]:
-    compute = partial(_computed, node.op, inputs)
     type = node.outputs[0].type
     if isinstance(node.op, InPanels | FilterBlocks) and isinstance(type, TensorType) and is_fixed(type):
-        return (DeferredArray(type.dtype, sizes(type), lambda: compute()[0]),)
-    return compute()
-
-
-def _computed(op: Op, inputs: Sequence[FixedArray]) -> tuple[np.ndarray, ...]:
-    with np.errstate(all="ignore"):
-        return as_values(op.run(*map(as_array, inputs)))
-
-
-def _stacked(arrays: Sequence[FixedArray]) -> DeferredArray:
-    """Arrays of one type side by side; those that are laid out first become its rows, and lie nowhere else."""
-
-    def compute() -> np.ndarray:
-        stack = np.empty((len(arrays), *arrays[0].shape), arrays[0].dtype)
-        for array, row in zip(arrays, stack, strict=True):
-            row[...] = as_array(array)
-            if isinstance(array, DeferredArray):
-                array.move_to(row)
-        return stack
-
-    return DeferredArray(arrays[0].dtype, (len(arrays), *arrays[0].shape), compute)
+        return (DeferredArray.by(node.op, inputs, type.dtype, sizes(type)),)
+    return run_on_arrays(node.op, inputs)
 
 
 def fold_nodes(region: Region, folded: Folded, captured: Mapping[Value, FixedArray] | None = None) -> None:

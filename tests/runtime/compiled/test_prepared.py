@@ -287,6 +287,156 @@ def test_large_weights_come_back_bit_for_bit(tmp_path: Path) -> None:
     assert is_asleep(second)
 
 
+NETWORKS = {
+    "product": "main (float[n, 80] x) => (float[n, 90] y) { y = MatMul (x, w) }",
+    "turned": """main (float[n, 80] x) => (float[n, 90] y) {
+      t = Transpose <perm = [1, 0]> (v)
+      y = MatMul (x, t)
+    }""",
+    "gemm": "main (float[n, 80] x) => (float[n, 90] y) { y = Gemm <transB = 1> (x, v, b) }",
+    "halves": """main (float[n, 80] x) => (float[n, 90] y) {
+      wide = Cast <to = 1> (h)
+      y = MatMul (x, wide)
+    }""",
+    "rows": """main (float[n, 80] x) => (float[n, 90] y) {
+      zero = Constant <value_int = 0> ()
+      k = Cast <to = 7> (x)
+      three = Constant <value_int = 3> ()
+      at = Mod (k, three)
+      first = Gather <axis = 1> (at, zero)
+      y = Gather <axis = 0> (v80, first)
+    }""",
+    "filters": """main (float[n, 80] x) => (float[n, 9, 80] y) {
+      one = Constant <value_ints = [1]> ()
+      deep = Unsqueeze (x, one)
+      z = Conv (deep, f)
+      y = Relu (z)
+    }""",
+    "scaled": """main (float[n, 80] x) => (float[n, 9, 80] y) {
+      one = Constant <value_ints = [1]> ()
+      deep = Unsqueeze (x, one)
+      z = Conv (deep, f)
+      y = Mul (z, s)
+    }""",
+    "loop": """main (float[n, 80] x) => (float[n, 80] y) {
+      three = Constant <value_int = 3> ()
+      yes = Constant <value = bool {1}> ()
+      y = Loop (three, yes, x) <body = step (int64 i, bool go_on, float[n, 80] h) => (bool still, float[n, 80] z) {
+        still = Identity (go_on)
+        p = MatMul (h, q)
+        z = Tanh (p)
+      }>
+    }""",
+}
+"""Models whose weights, by name, are those of `beside`."""
+
+
+def beside(tmp_path: Path, text: str, seed: int = 0) -> Path:
+    """A model in a file, with large weights in another one."""
+    rng, proto = np.random.default_rng(seed), model(text)
+    shapes = {"w": (80, 90), "v": (90, 80), "b": (90,), "v80": (80, 90), "f": (9, 1, 1200), "s": (9, 1), "q": (80, 80)}
+    weights = {name: rng.normal(size=shape).astype(F32) for name, shape in shapes.items()}
+    weights["f"] = weights["f"][..., :1]
+    weights["h"] = weights["w"].astype(np.float16)
+    for name in {name for node in proto.graph.node for name in node.input} & set(weights):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(weights[name], name))
+    if "q)" in text:
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(weights["q"], "q"))
+    path = tmp_path / "model.onnx"
+    (tmp_path / "weights.bin").unlink(missing_ok=True)
+    onnx.save(proto, path, save_as_external_data=True, location="weights.bin", size_threshold=0)
+    return path
+
+
+def few(count: int) -> dict[str, np.ndarray]:
+    return {"x": np.random.default_rng(count).normal(size=(count, 80)).astype(F32)}
+
+
+@pytest.mark.parametrize("name", NETWORKS)
+def test_weights_beside_a_model_are_read_where_they_are(
+    tmp_path: Path, empty_cache: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    path = beside(tmp_path, NETWORKS[name])
+    monkeypatch.setattr(prepared, "LARGEST", 1 << 12)
+    expected = {n: whorl.InferenceSession(path).run(None, few(n))[0] for n in (3, 7, 1)}
+    second = whorl.InferenceSession(path)
+    for n, y in expected.items():
+        np.testing.assert_array_equal(second.run(None, few(n))[0], y)
+    assert is_asleep(second)
+
+
+def test_other_weights_beside_the_same_model_are_seen(tmp_path: Path) -> None:
+    path = beside(tmp_path, NETWORKS["product"])
+    before = whorl.InferenceSession(path).run(None, few(3))[0]
+    data = path.read_bytes()
+    beside(tmp_path, NETWORKS["product"], seed=1)
+    assert path.read_bytes() == data
+    after = whorl.InferenceSession(path).run(None, few(3))[0]
+    weights = np.fromfile(tmp_path / "weights.bin", F32).reshape(80, 90)
+    np.testing.assert_allclose(after, few(3)["x"] @ weights, rtol=1e-3, atol=1e-4)
+    assert not np.allclose(before, after)
+
+
+def test_small_weights_beside_a_model_are_read_again_too(tmp_path: Path) -> None:
+    text = "main (float[n, 2] x) => (float[n, 2] y) { y = Mul (x, c) }"
+    results = []
+    for factor in (2, 3, 2):
+        proto = model(text)
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.full(2, factor, F32), "c"))
+        (tmp_path / "weights.bin").unlink(missing_ok=True)
+        onnx.save(proto, tmp_path / "m.onnx", save_as_external_data=True, location="weights.bin", size_threshold=0)
+        results += [whorl.InferenceSession(tmp_path / "m.onnx").run(None, {"x": np.ones((1, 2), F32)})[0].tolist()]
+    assert results == [[[2, 2]], [[3, 3]], [[2, 2]]]
+
+
+@pytest.mark.parametrize("change", ["touched", "gone"])
+def test_session_that_sleeps_while_its_weights_change_says_so_when_it_needs_the_model(
+    tmp_path: Path, change: str
+) -> None:
+    path = beside(tmp_path, NETWORKS["product"])
+    expected = whorl.InferenceSession(path).run(None, few(3))[0]
+    asleep = whorl.InferenceSession(path)
+    np.testing.assert_array_equal(asleep.run(None, few(3))[0], expected)
+    if change == "gone":
+        (tmp_path / "weights.bin").unlink()
+    else:
+        os.utime(tmp_path / "weights.bin", (1, 1))
+    np.testing.assert_array_equal(asleep.run(None, few(3))[0], expected)
+    with pytest.raises(whorl.LoadError, match=r"the model or its weights have changed"):
+        asleep.explain()
+
+
+def test_session_that_sleeps_finds_its_model_from_another_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = beside(tmp_path, NETWORKS["product"])
+    monkeypatch.chdir(tmp_path)
+    whorl.InferenceSession(path.name).run(None, few(3))
+    asleep = whorl.InferenceSession(path.name)
+    monkeypatch.chdir("/")
+    assert is_asleep(asleep)
+    assert [each.name for each in asleep.get_inputs()] == ["x"]
+    assert not is_asleep(asleep)
+
+
+def test_weights_that_are_gone_are_missed_at_once(tmp_path: Path) -> None:
+    path = beside(tmp_path, NETWORKS["product"])
+    whorl.InferenceSession(path).run(None, few(3))
+    (tmp_path / "weights.bin").unlink()
+    with pytest.raises(whorl.LoadError, match=r"'weights\.bin', which is missing"):
+        whorl.InferenceSession(path)
+
+
+def test_weights_that_change_between_a_session_and_its_first_run_are_refused(tmp_path: Path) -> None:
+    path = beside(tmp_path, NETWORKS["product"])
+    whorl.InferenceSession(path).run(None, few(3))
+    second = whorl.InferenceSession(path)
+    os.utime(tmp_path / "weights.bin", (1, 1))
+    with pytest.raises(whorl.LoadError, match=r"the model or its weights have changed"):
+        second.run(None, few(3))
+    assert whorl.InferenceSession(path).run(None, few(3))[0].shape == (3, 90)
+
+
 COLLECTED = """main (int64 n, float x) => (float y, float[k] seen) {
   y, seen = Loop (n, "", x) <body = step (int64 i, bool go_on, float h) => (bool still, float next, float out) {
     still = Identity (go_on)

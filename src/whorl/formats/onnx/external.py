@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
-import weakref
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from msgspec import Struct
 
 from whorl.errors import LoadError
 from whorl.formats.onnx.dtypes import from_onnx
@@ -18,53 +15,9 @@ from whorl.formats.onnx.tensors import array_of, from_bytes, shape_of
 from whorl.formats.onnx.wire import OWN_FILES
 from whorl.ir.constants import LazyArray, MissingArray, as_array
 from whorl.ir.dtypes import STRING, bits, name_of
-from whorl.ir.elements.mapping import MappedFile, mapped_file
+from whorl.ir.elements.file_views import FileArray
+from whorl.ir.elements.mapping import map_file
 from whorl.ir.elements.packed import Packed, packed_size
-
-
-class FileArray(Struct, frozen=True):
-    """A tensor whose bytes lie in a file; mapped, not copied, when `numpy()` is called (packed types are unpacked)."""
-
-    path: Path
-    offset: int
-    length: int
-    dtype: np.dtype
-    shape: tuple[int, ...]
-
-    def numpy(self) -> np.ndarray:
-        """The tensor: the same array for all who ask while one of them keeps it, as what they make of it may be."""
-        if not self.length:
-            return np.zeros(self.shape, self.dtype)
-        try:
-            mapping, identity = _mapped(self.path)
-            data = memoryview(mapping)[self.offset : self.offset + self.length]
-        except (OSError, ValueError) as error:
-            raise LoadError(f"external data {self.path.name!r} cannot be read: {error}") from None
-        key = (identity, self.offset, self.dtype, self.shape)
-        array = _ARRAYS.get(key)
-        if array is None:
-            array = from_bytes(data, self.dtype, self.shape, f"external data {self.path.name!r}")
-            _ARRAYS[key] = array
-        return array
-
-
-Identity = tuple[int, ...]
-_MAPPINGS: weakref.WeakValueDictionary[Identity, MappedFile] = weakref.WeakValueDictionary()
-"""The files that are mapped now, by what identifies their contents."""
-_ARRAYS: weakref.WeakValueDictionary[tuple[Identity, int, np.dtype, tuple[int, ...]], np.ndarray]
-_ARRAYS = weakref.WeakValueDictionary()
-"""The tensors in them that are used now."""
-
-
-def _mapped(path: Path) -> tuple[MappedFile, Identity]:
-    """A file in memory, mapped once for all the tensors in it: every mapping costs a file descriptor."""
-    with path.open("rb") as file:
-        status = os.fstat(file.fileno())
-        key = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-        mapping = _MAPPINGS.get(key)
-        if mapping is None:
-            mapping = _MAPPINGS[key] = mapped_file(file.fileno())
-        return mapping, key
 
 
 def initializer_value(
@@ -98,8 +51,10 @@ def initializer_value(
     if offset + length > size:
         raise LoadError(f"{what} ends at byte {offset + length} of {path.name!r}, which has {size}")
     if bits(dtype) < 8 and length:
-        return Packed(np.frombuffer(memoryview(_mapped(path)[0])[offset : offset + length], np.uint8), dtype, shape)
-    return FileArray(path, offset, length, dtype, shape)
+        with path.open("rb") as file:
+            data = memoryview(map_file(file))[offset : offset + length]
+        return Packed(np.frombuffer(data, np.uint8), dtype, shape)
+    return FileArray(path, offset, dtype, shape)
 
 
 def _inside_model(tensor: TensorProto, entries: dict[str, str], what: str) -> Any:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import mmap
-from typing import Any
+import os
+import weakref
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -15,10 +17,22 @@ SPAN = 128 << 20
 """Bytes of a mapped file that one reading may touch; a larger one is done in pieces."""
 
 
+Identity = tuple[int, ...]
+"""What a file is known by as long as nobody writes to it: device, number there, time of the last change, size."""
+
+
+def identity_of(status: os.stat_result) -> Identity:
+    """The identity of the file with this status."""
+    return status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size
+
+
 class MappedFile(mmap.mmap):
     """A file in memory, for reading, that knows how much of it was read since its pages were given back."""
 
     count: int = 0
+    path: str = ""
+    identity: Identity | None = None
+    """Which file it is, where all of it is mapped for all who read it; `path` is absolute, links followed."""
 
     def note(self, part: np.ndarray) -> None:
         """Count a reading, and give the pages back now and then."""
@@ -40,6 +54,20 @@ _DROPPED: int | None = getattr(mmap, "MADV_DONTNEED", None)
 def mapped_file(number: int, size: int = 0) -> MappedFile:
     """The file of an open descriptor, up to a size or all of it."""
     return MappedFile(number, size, access=mmap.ACCESS_READ)
+
+
+_MAPPINGS: weakref.WeakValueDictionary[tuple[str, Identity], MappedFile] = weakref.WeakValueDictionary()
+"""The files that are mapped now for all who read them."""
+
+
+def map_file(file: BinaryIO) -> MappedFile:
+    """An open file in memory, mapped once for all the arrays in it: every mapping costs a file descriptor."""
+    key = os.path.realpath(file.name), identity_of(os.fstat(file.fileno()))
+    mapping = _MAPPINGS.get(key)
+    if mapping is None:
+        mapping = _MAPPINGS[key] = mapped_file(file.fileno())
+        mapping.path, mapping.identity = key
+    return mapping
 
 
 def mapping_of(array: np.ndarray) -> MappedFile | None:

@@ -11,6 +11,7 @@ from whorl.codegen.target import MachineCode
 from whorl.debug import debug
 from whorl.kernel.outline import spreads_of
 from whorl.kernel.polls import insert_polls, least_seconds
+from whorl.lowering.deferred import origin_of
 from whorl.lowering.expressions import TooLong
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.spreading import spread_graph
@@ -36,4 +37,5 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None, quick
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         add_arrays_entry(module, filled, offset)
     code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION, quickly)
-    return Launch(replace(graph, constants=graph.arrays), code, offset is not None, asks, seconds)
+    origins = tuple(map(origin_of, graph.constants))
+    return Launch(replace(graph, constants=graph.arrays), code, offset is not None, asks, seconds, origins)

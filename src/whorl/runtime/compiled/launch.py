@@ -30,6 +30,7 @@ from whorl.runtime.compiled.memory import BYTES, GrowableMemory, address, buffer
 from whorl.runtime.limits import UNLIMITED, Budget
 
 if TYPE_CHECKING:
+    from whorl.lowering.deferred import Origin
     from whorl.runtime.compiled.context import RunContext
     from whorl.runtime.compiled.improving import Improving
     from whorl.runtime.compiled.strings import StringTable
@@ -52,14 +53,21 @@ NOWHERE: Mapping[int, np.ndarray] = MappingProxyType({})
 class Launch:
     """Machine code of a graph program; `takes_arrays`: cells of inputs and outputs are those of arrays as objects.
 
-    `asks`: it asks now and then whether to go on, or shares work with other cores. Any run takes `least_seconds`.
+    `origins`: what its constants can be had from again, where that is known. `asks`: it asks now and then whether to go
+    on, or shares work with other cores. Any run takes `least_seconds`.
     Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
     """
 
     def __init__(
-        self, graph: GraphProgram, code: MachineCode, takes_arrays: bool, asks: bool, least_seconds: float
+        self,
+        graph: GraphProgram,
+        code: MachineCode,
+        takes_arrays: bool,
+        asks: bool,
+        least_seconds: float,
+        origins: Sequence[Origin | None] = (),
     ) -> None:
-        self.graph, self.code = graph, code
+        self.graph, self.code, self.origins = graph, code, origins
         self.takes_arrays, self.asks, self.least_seconds = takes_arrays, asks, least_seconds
         program = graph.program
         first = len(program.scalars)

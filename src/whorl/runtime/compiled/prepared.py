@@ -5,6 +5,8 @@ lowers. Its description has what feeds are checked by, and for each pattern of s
 values lie, its constants, and the names of its machine code. What a prepared session has no answer for, a whole one is
 loaded for. The names of entries depend on the model, on what the session was asked for, on the files of this package
 and on the machine; sessions are whole ones while WHORL_DEBUG asks for what is inside.
+
+Large constants that lie in the model's files, or are laid out from there, are not copied: an entry says where they lie.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ import hashlib
 import math
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
@@ -27,6 +29,8 @@ from whorl.codegen.array_address import ARRAYS_FUNCTION, address_offset
 from whorl.codegen.target import MachineCode, host, is_available
 from whorl.ir import dims
 from whorl.ir.dims import Linear
+from whorl.ir.elements.mapping import Identity
+from whorl.ir.forking import import_whole
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var
 from whorl.ir.types import TensorType
 from whorl.kernel.program import Assign, Call, Fail, For, Program, When, While
@@ -39,7 +43,9 @@ from whorl.runtime.compiled.encoding import Decoder, Encoder
 from whorl.runtime.compiled.launch import FEW_STATEMENTS, BoundLaunch, Launch
 
 LARGEST = 1 << 26
-"""Bytes of a model, and of a program's constants, up to which they are worth a copy on disk."""
+"""Bytes of a program's constants up to which they are worth a copy on disk."""
+_EXTERNAL = 1 << 12
+"""Bytes of a constant from which where it lies in a file is stored instead of its elements."""
 _ALIGNMENT = 64
 _SIZE = 8
 """Bytes of the number with which a program's entry begins: the size of what follows, which is not its constants."""
@@ -63,7 +69,10 @@ class Description(Struct, frozen=True):
 
 
 class StoredProgram(Struct, frozen=True):
-    """A launch without its constants, of which there are the element types, shapes, and offsets in the entry."""
+    """A launch without its constants: those that are stored have an element type, a shape, and an offset in the entry.
+
+    `origins`: what the others, which are None there, can be had from, as bytes.
+    """
 
     graph: GraphProgram
     name: str
@@ -72,7 +81,8 @@ class StoredProgram(Struct, frozen=True):
     """The text of objects that are not optimised, by their numbers."""
     asks: bool
     least_seconds: float
-    constants: tuple[tuple[np.dtype, tuple[int, ...], int], ...]
+    constants: tuple[tuple[np.dtype, tuple[int, ...], int] | None, ...]
+    origins: bytes
 
 
 _CLASSES = (
@@ -82,10 +92,10 @@ _CLASSES = (
 
 
 class PreparedSession:
-    """What earlier processes, or this one, have prepared for a session."""
+    """What earlier processes, or this one, have prepared for a session on a model with these files beside it."""
 
-    def __init__(self, key: str) -> None:
-        self.key = key
+    def __init__(self, key: str, files: frozenset[str] = frozenset()) -> None:
+        self.key, self.files = key, files
         self.programs: dict[Pattern, Launch] = {}
         self.written: set[Pattern] = set()
         self.description = _read_description(key)
@@ -128,7 +138,7 @@ class PreparedSession:
         if pattern in self.written:
             return
         self.written.add(pattern)
-        parts = _program_parts(launch)
+        parts = _program_parts(launch, self.files)
         number = self._free_variant(first_variant(pattern), launch)
         if not parts or number is None:
             return
@@ -150,13 +160,17 @@ class PreparedSession:
         return None
 
 
-def open_session(model: bytes, options: Sequence[object]) -> PreparedSession | None:
-    """What is prepared for a model with these options; None where nothing can be stored, or no code run from there."""
+def open_session(
+    model: bytes, options: Sequence[object], files: Mapping[str, Identity] | None = None
+) -> PreparedSession | None:
+    """What is prepared for a model with these options and files; None where nothing can be stored, or no code run."""
     if not is_available() or address_offset() is None or cache.folder() is None:
         return None
     digest = hashlib.sha256(model).hexdigest()
+    files = files or {}
     versions = (np.__version__, sys.version, package_fingerprint(), repr(host()))
-    return PreparedSession(cache.key_of("prepared", digest, repr(options), *versions))
+    key = cache.key_of("prepared", digest, repr(options), repr(sorted(files.items())), *versions)
+    return PreparedSession(key, frozenset(files))
 
 
 @functools.cache
@@ -222,34 +236,51 @@ def _read_program(key: str) -> Launch | None:
     code = MachineCode.from_disk(stored.name, stored.keys, ARRAYS_FUNCTION, quick)
     if code is None:
         return None
-    constants = tuple([_array(data, d, s, _aligned(end) + offset) for d, s, offset in stored.constants])
+    external = iter(_external_arrays(stored.origins) if stored.origins else ())
+    constants = tuple([next(external, None) if x is None else _array(data, x, _aligned(end)) for x in stored.constants])
+    if any(each is None for each in constants):
+        return None
     return Launch(replace(stored.graph, constants=constants), code, True, stored.asks, stored.least_seconds)
 
 
-def _array(data: memoryview, dtype: np.dtype, shape: tuple[int, ...], offset: int) -> np.ndarray:
-    return np.frombuffer(data, np.uint8, math.prod(shape) * dtype.itemsize, offset).view(dtype).reshape(shape)
+def _external_arrays(origins: bytes) -> Iterable[np.ndarray]:
+    """The constants that lie in files or are laid out from there; none where a file is another one now."""
+    read: Callable[[bytes], Sequence[np.ndarray]] = import_whole("whorl.runtime.compiled.external_constants").read
+    return read(origins)
 
 
-def _program_parts(launch: Launch) -> list[bytes | memoryview]:
+def _array(data: memoryview, layout: tuple[np.dtype, tuple[int, ...], int], first: int) -> np.ndarray:
+    dtype, shape, offset = layout
+    return np.frombuffer(data, np.uint8, math.prod(shape) * dtype.itemsize, first + offset).view(dtype).reshape(shape)
+
+
+def _program_parts(launch: Launch, files: frozenset[str]) -> list[bytes | memoryview]:
     """A program as an entry; nothing for one that is too large, or runs ops that have no native form."""
     graph = launch.graph
-    if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in graph.arrays) > LARGEST:
+    external: set[int] = set()
+    origins = b""
+    if files and launch.origins:
+        write: Callable[..., tuple[set[int], bytes]] = import_whole("whorl.runtime.compiled.external_constants").write
+        large = [n for n, array in enumerate(graph.arrays) if array.nbytes >= _EXTERNAL]
+        external, origins = write({n: launch.origins[n] for n in large}, files)
+    arrays = [array for n, array in enumerate(graph.arrays) if n not in external]
+    if graph.program.calls or not launch.takes_arrays or sum(x.nbytes for x in arrays) > LARGEST:
         return []
     program = graph.program
     body = skeleton(program.body if len(program.body) <= FEW_STATEMENTS else [Fail()] * len(program.body))
     bare = replace(graph, constants=(), program=Program(program.scalars, program.buffers, program.scratch, body))
-    layouts, size = list[tuple[np.dtype, tuple[int, ...], int]](), 0
-    for array in graph.arrays:
-        layouts.append((array.dtype, array.shape, size))
-        size += _aligned(array.nbytes)
+    layouts, size = list[tuple[np.dtype, tuple[int, ...], int] | None](), 0
+    for n, array in enumerate(graph.arrays):
+        layouts.append(None if n in external else (array.dtype, array.shape, size))
+        size += 0 if n in external else _aligned(array.nbytes)
     code = launch.code
     quick = tuple((n, source.text) for n, source in code.quick.items())
-    stored = StoredProgram(bare, code.name, tuple(code.keys), quick, launch.asks, launch.least_seconds, tuple(layouts))
-    header = _encoded(stored)
+    facts = launch.asks, launch.least_seconds, tuple(layouts), origins
+    header = _encoded(StoredProgram(bare, code.name, tuple(code.keys), quick, *facts))
     if header is None:
         return []
     parts: list[bytes | memoryview] = [len(header).to_bytes(_SIZE, "little"), header, _padding(_SIZE + len(header))]
-    for array in graph.arrays:
+    for array in arrays:
         parts += [np.ascontiguousarray(array).reshape(-1).view(np.uint8).data, _padding(array.nbytes)]
     return parts
 

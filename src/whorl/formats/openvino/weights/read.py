@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import math
 import os
-import weakref
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from msgspec import Struct
@@ -14,11 +13,9 @@ from msgspec import Struct
 from whorl.formats.openvino.codes import problem
 from whorl.formats.openvino.weights.stored_types import StoredType
 from whorl.ir.dtypes import STRING
-from whorl.ir.elements.mapping import MappedFile, mapped_file
+from whorl.ir.elements.mapping import map_file
 from whorl.ir.elements.packed import Packed
 
-_MAPPINGS: weakref.WeakValueDictionary[tuple[int, ...], MappedFile] = weakref.WeakValueDictionary()
-"""The files that are mapped now, by what identifies their contents."""
 MAX_STRINGS = 1 << 24
 
 
@@ -50,7 +47,7 @@ class Weights(Struct, frozen=True):
                 if (status.st_mtime_ns, status.st_size) != self.stamp:
                     message = f"the weights {self.source.name!r} have changed since the model was read"
                     raise problem("OV107", message, fix="read the model again")
-                return memoryview(_mapped(file, status))[offset : offset + size]
+                return memoryview(map_file(file))[offset : offset + size]
         except (OSError, ValueError) as error:
             raise problem("OV107", f"the weights {self.source.name!r} cannot be read: {error}") from None
 
@@ -62,15 +59,6 @@ def weights_in(path: Path) -> Weights:
     except (OSError, ValueError) as error:
         raise problem("OV107", f"the weights {path.name!r} cannot be read: {error}") from None
     return Weights(path, None if status is None else (status.st_mtime_ns, status.st_size))
-
-
-def _mapped(file: BinaryIO, status: os.stat_result) -> MappedFile:
-    """A file in memory, mapped once for all the constants in it."""
-    key = (status.st_dev, status.st_ino, status.st_mtime_ns, status.st_size)
-    mapping = _MAPPINGS.get(key)
-    if mapping is None:
-        mapping = _MAPPINGS[key] = mapped_file(file.fileno())
-    return mapping
 
 
 class StoredArray(Struct, frozen=True):
