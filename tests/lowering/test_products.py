@@ -213,19 +213,23 @@ def test_row_that_is_none_of_its_iteration_is_gathered(length: int, how: dict) -
     assert taken(length, **how) == []
 
 
-def test_product_of_more_rows_than_few_remains_in_the_body() -> None:
-    for rows, count in ((1, 1), (500, 0)):
-        module = read(f"""main(%x: float32[3, {rows}, 20], %w: float32[20, 36]) {{
-  %y: float32[3, {rows}, 36] = Loop(_, _, %x, %w) {{scanned = (Scanned(),), collected = (Collected(),)}}
-  body(%i: int64[], %g: bool[], %s: float32[{rows}, 20], %m: float32[20, 36]) {{
-    %p: float32[{rows}, 36] = MatMul(%s, %m)
+@pytest.mark.parametrize(
+    ("rows", "inner", "columns", "count"),
+    [(1, 20, 36, 1), (500, 20, 36, 0), (32, 512, 1024, 1), (32, 512, 1000, 0), (300, 512, 1024, 0)],
+    ids=["few rows", "many rows", "large matrix", "matrix near a core", "products larger than the matrix"],
+)
+def test_product_is_hoisted_where_less_memory_is_read(rows: int, inner: int, columns: int, count: int) -> None:
+    module = read(f"""main(%x: float32[3, {rows}, {inner}], %w: float32[{inner}, {columns}]) {{
+  %y: float32[3, {rows}, {columns}] = Loop(_, _, %x, %w) {{scanned = (Scanned(),), collected = (Collected(),)}}
+  body(%i: int64[], %g: bool[], %s: float32[{rows}, {inner}], %m: float32[{inner}, {columns}]) {{
+    %p: float32[{rows}, {columns}] = MatMul(%s, %m)
     return %g, %p
   }}
   return y = %y
 }}""")
-        body = module.main.nodes[0].regions[0]
-        _, _, s, m = body.arguments
-        body.nodes = [each for node in body.nodes for each in laid_out(node, {m})]
-        (panels,) = (v for node in body.nodes for v in node.outputs if isinstance(node.op, InPanels))
-        hoisted = hoist_products(body, [s], [m], 3, {panels}, frozenset())
-        assert len(hoisted) == count and [each.columns for each in hoisted] == [36] * count
+    body = module.main.nodes[0].regions[0]
+    _, _, s, m = body.arguments
+    body.nodes = [each for node in body.nodes for each in laid_out(node, {m})]
+    (panels,) = (v for node in body.nodes for v in node.outputs if isinstance(node.op, InPanels))
+    hoisted = hoist_products(body, [s], [m], 3, {panels}, frozenset())
+    assert len(hoisted) == count and [each.columns for each in hoisted] == [columns] * count

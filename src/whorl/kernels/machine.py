@@ -24,6 +24,8 @@ BLOCK_ROWS = 96
 """Rows that are multiplied together where only the run knows how many there are."""
 NEAR_MATRIX_BYTES, FEW_BLOCKS = 1 << 23, 6
 """A matrix up to which size is read from a cache near a core, and blocks of rows from which cores may share these."""
+SHARED_BYTES = 1 << 21
+"""A matrix from which size is read from a cache that cores share, where little else has room beside it."""
 FEW_SUMS = 8
 """Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
 FAR_BYTES, FAR_PANELS = 1 << 23, 2

@@ -22,7 +22,7 @@ from whorl.ir.infer import names_of
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, TensorType, Type, lengths_of
-from whorl.kernels.machine import FEW_ROWS
+from whorl.kernels.machine import FEW_ROWS, SHARED_BYTES
 from whorl.kernels.product.layout import pack_matrix, packed_shape, panel_width, unpack_matrix
 from whorl.kernels.product.meaning import NARROW
 from whorl.ops.core.base import COMPUTED_FLOATS, accumulator, widen
@@ -249,7 +249,8 @@ def hoist_products(
 ) -> list[Hoisted]:
     """Take products of slices by matrices in panels out of a body; their outputs are to be scanned instead.
 
-    Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less.
+    Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less. With
+    more rows, where the matrix fills a cache that cores share, and more is read of it than is written of the products.
     `ready`: only by these matrices. `names`: also of slices whose lengths have these names, and whose rows may be few.
     """
     sources = {value: n for n, value in enumerate(slices)}
@@ -279,10 +280,16 @@ def hoist_products(
 
 def _is_worth_hoisting(node: Node, length: Dim) -> bool:
     *rows, columns = _lengths(node.outputs[0])
-    count = dims.product(rows)
-    if (isinstance(count, int) and count > FEW_ROWS) or _dtype(node.inputs[1]) in NARROW:
+    count, dtype = dims.product(rows), _dtype(node.inputs[1])
+    if dtype in NARROW:
         return False
-    bytes = dims.product((length, FEW_ROWS, columns)) * _dtype(node.outputs[0]).itemsize
+    if isinstance(count, int) and count > FEW_ROWS:
+        inner = _lengths(node.inputs[0])[-1]  # type: ignore[arg-type]
+        matrix = dims.product((inner, columns)) * dtype.itemsize
+        if not isinstance(inner, int) or 2 * count > inner or not isinstance(matrix, int) or matrix < SHARED_BYTES:
+            return False
+    most = max(count, FEW_ROWS) if isinstance(count, int) else FEW_ROWS
+    bytes = dims.product((length, most, columns)) * _dtype(node.outputs[0]).itemsize
     return not isinstance(bytes, int) or bytes <= HOISTED_BYTES
 
 
