@@ -13,6 +13,7 @@ import numpy as np
 from whorl.api.ort_values import CPU, OrtValue, dtype_of, require_cpu
 from whorl.errors import RunError
 from whorl.ir.suggestions import choose
+from whorl.ir.types import type_of
 
 if TYPE_CHECKING:
     from whorl.api.options import RunOptions
@@ -75,6 +76,9 @@ class IOBinding:
         """Run the session on what is bound."""
         feeds = {name: value.numpy() for name, value in self._inputs.items()}
         results = self._session.run(list(self._outputs), feeds, run_options) if self._outputs else []
+        for result, (name, bound) in zip(results, self._outputs.items(), strict=True):
+            if bound is not None:
+                _require_fit(name, result, bound)
         self._results = []
         for result, bound in zip(results, self._outputs.values(), strict=True):
             if bound is not None:
@@ -138,3 +142,12 @@ def run_async(
             callback(results, user_data, "")
 
     threading.Thread(target=run, daemon=True).start()
+
+
+def _require_fit(name: str, result: Any, bound: OrtValue) -> None:
+    """Refuse a value that an output cannot be written into, before anything is written."""
+    if type_of(result) != type_of(bound.numpy()):
+        raise RunError(
+            f"output {name!r} is {type_of(result)}, what it is bound to {type_of(bound.numpy())}",
+            fix="bind memory of that type and shape, or the output without memory",
+        )

@@ -9,7 +9,7 @@ import numpy as np
 
 from whorl.errors import RunError
 from whorl.formats.onnx.dtypes import TO_ONNX, from_onnx
-from whorl.ir.types import TensorType, type_of, type_string
+from whorl.ir.types import type_of, type_string
 from whorl.runtime.values import is_array, is_sequence
 
 CPU = "cpu"
@@ -162,7 +162,7 @@ class OrtValue:
     def update_inplace(self, data: np.ndarray) -> None:
         """Write the elements of an array of the same type and shape into this one's memory."""
         array, target = np.asarray(data), self._array()
-        if (array.dtype, array.shape) != (target.dtype, target.shape):
-            shown = TensorType(array.dtype, array.shape), TensorType(target.dtype, target.shape)
-            raise RunError(f"the array is {shown[0]}, the value {shown[1]}", fix="give both one type and shape")
+        if type_of(array) != type_of(target):
+            message = f"the array is {type_of(array)}, the value {type_of(target)}"
+            raise RunError(message, fix="give both one type and shape")
         np.copyto(target, array)
