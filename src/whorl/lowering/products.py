@@ -249,8 +249,8 @@ def hoist_products(
 ) -> list[Hoisted]:
     """Take products of slices by matrices in panels out of a body; their outputs are to be scanned instead.
 
-    Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less. With
-    more rows, where the matrix fills a cache that cores share, and more is read of it than is written of the products.
+    Only where a slice has few rows: its product takes as long as reading the matrix, and all of them together less.
+    With more rows, where the matrix fills a cache that cores share, and is larger than the products of an iteration.
     `ready`: only by these matrices. `names`: also of slices whose lengths have these names, and whose rows may be few.
     """
     sources = {value: n for n, value in enumerate(slices)}
