@@ -365,6 +365,23 @@ def test_weights_beside_a_model_are_read_where_they_are(
     assert is_asleep(second)
 
 
+def test_programs_of_several_patterns_lay_weights_out_once(tmp_path: Path) -> None:
+    text = """main (float[n, 80] x, float[k, 90] c) => (float[m, 90] y) {
+      p = MatMul (x, w)
+      y = Add (p, c)
+    }"""
+    path, feeds = beside(tmp_path, text), [few(3) | {"c": np.ones((k, 90), F32)} for k in (1, 3)]
+    first = whorl.InferenceSession(path)
+    expected = [first.run(None, each)[0] for each in feeds]
+    second = whorl.InferenceSession(path)
+    for each, y in zip(feeds, expected, strict=True):
+        np.testing.assert_array_equal(second.run(None, each)[0], y)
+    programs = list(second._prepared.programs.values())
+    assert is_asleep(second) and len(programs) == 2
+    one, other = (max(launch.graph.arrays, key=lambda array: array.nbytes) for launch in programs)
+    assert one is other
+
+
 def test_other_weights_beside_the_same_model_are_seen(tmp_path: Path) -> None:
     path = beside(tmp_path, NETWORKS["product"])
     before = whorl.InferenceSession(path).run(None, few(3))[0]

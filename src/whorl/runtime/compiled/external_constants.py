@@ -29,10 +29,13 @@ def _can_be_had(origin: Origin, files: frozenset[str]) -> bool:
     return not steps and all(_can_be_had(each, files) for each in origin.inputs)
 
 
-def read(origins: bytes) -> list[np.ndarray]:
-    """The constants; none where a file is gone or another one now."""
+def read(origins: bytes, shared: dict[object, np.ndarray]) -> list[np.ndarray]:
+    """The constants, those that programs share once; none where a file is gone or another one now."""
     try:
-        listed = Decoder(_CLASSES).decode(origins)
-        return [as_array(array_from(each)) for each in listed]  # type: ignore[union-attr]
+        listed: list[Origin] = Decoder(_CLASSES).decode(origins)  # type: ignore[assignment]
+        for each in listed:
+            if each not in shared:
+                shared[each] = as_array(array_from(each))
     except (OSError, ValueError):
         return []
+    return [shared[each] for each in listed]

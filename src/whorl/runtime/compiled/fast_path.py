@@ -19,7 +19,7 @@ from msgspec import Struct
 from whorl.ir.forking import import_whole
 from whorl.ir.types import TensorType
 from whorl.runtime.compiled.binding import LEAST, MOST_BOUND, Signature, contents_of, signature_of
-from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch
+from whorl.runtime.compiled.launch import CONTIGUOUS, BoundLaunch, Launch
 from whorl.runtime.compiled.list_launch import ListLaunch
 from whorl.runtime.compiled.lists import SHORT, SMALL, ListArrays, ListMemory, ListReader
 from whorl.runtime.compiled.prepared import Description, PreparedSession
@@ -151,13 +151,7 @@ class FastPath:
         if keyed != self.keyed:
             self.launches.clear()
             self.keyed, self.is_prepared = keyed, False
-        entry = self._bind(subgraph, tensors)
-        if entry is None or self.prepared is None or self.readers:
-            return
-        launch = entry[0].launch
-        pattern = cache.pattern_of(launch)
-        if pattern is not None:
-            self.prepared.add(self._description(subgraph), pattern, launch)
+        self._bind(subgraph, tensors)
 
     def _bind(self, subgraph: CompiledSubgraph, tensors: Tensors) -> Entry | None:
         """The launch for arrays of a signature that is new, remembered, where the program for them is compiled."""
@@ -178,7 +172,14 @@ class FastPath:
             for_all = ListLaunch.of(launch, cache.binder.bind(chosen), sources)
             if for_all is not None:
                 key, launch = tensors.key, for_all
+        self._prepare(subgraph, launch.launch)
         return self._remember(key, launch, positions, len(arrays))
+
+    def _prepare(self, subgraph: CompiledSubgraph, launch: Launch) -> None:
+        """Keep a program for later processes, unless feeds are lists, which take other ways to it."""
+        pattern = None if self.prepared is None or self.readers else subgraph.cache.pattern_of(launch)
+        if self.prepared is not None and pattern is not None:
+            self.prepared.add(self._description(subgraph), pattern, launch)
 
     def _cache(self, subgraph: CompiledSubgraph, tensors: Tensors) -> ProgramCache | None:
         """The programs for such arrays."""

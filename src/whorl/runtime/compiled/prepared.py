@@ -97,6 +97,8 @@ class PreparedSession:
     def __init__(self, key: str, files: frozenset[str] = frozenset()) -> None:
         self.key, self.files = key, files
         self.programs: dict[Pattern, Launch] = {}
+        self.shared: dict[object, np.ndarray] = {}
+        """Constants that are not stored with a program, by what they are had from."""
         self.written: set[Pattern] = set()
         self.description = _read_description(key)
         known = self.description
@@ -127,7 +129,7 @@ class PreparedSession:
 
     def _program(self, pattern: Pattern) -> Launch | None:
         if pattern not in self.programs:
-            launch = _read_program(_program_key(self.key, pattern))
+            launch = _read_program(_program_key(self.key, pattern), self.shared)
             if launch is None:
                 return None
             self.programs[pattern] = launch
@@ -224,7 +226,7 @@ def _encoded(value: object) -> bytes | None:
         return None
 
 
-def _read_program(key: str) -> Launch | None:
+def _read_program(key: str, shared: dict[object, np.ndarray]) -> Launch | None:
     data = cache.read(key)
     if data is None:
         return None
@@ -236,17 +238,17 @@ def _read_program(key: str) -> Launch | None:
     code = MachineCode.from_disk(stored.name, stored.keys, ARRAYS_FUNCTION, quick)
     if code is None:
         return None
-    external = iter(_external_arrays(stored.origins) if stored.origins else ())
+    external = iter(_external_arrays(stored.origins, shared) if stored.origins else ())
     constants = tuple([next(external, None) if x is None else _array(data, x, _aligned(end)) for x in stored.constants])
     if any(each is None for each in constants):
         return None
     return Launch(replace(stored.graph, constants=constants), code, True, stored.asks, stored.least_seconds)
 
 
-def _external_arrays(origins: bytes) -> Iterable[np.ndarray]:
+def _external_arrays(origins: bytes, shared: dict[object, np.ndarray]) -> Iterable[np.ndarray]:
     """The constants that lie in files or are laid out from there; none where a file is another one now."""
-    read: Callable[[bytes], Sequence[np.ndarray]] = import_whole("whorl.runtime.compiled.external_constants").read
-    return read(origins)
+    read: Callable[..., Sequence[np.ndarray]] = import_whole("whorl.runtime.compiled.external_constants").read
+    return read(origins, shared)
 
 
 def _array(data: memoryview, layout: tuple[np.dtype, tuple[int, ...], int], first: int) -> np.ndarray:
