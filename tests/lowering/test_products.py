@@ -10,6 +10,7 @@ from passes.programs import read
 
 import whorl
 from lowering.looped import compiled_run, product
+from whorl.ir import dims
 from whorl.ir.graph import Module, Value
 from whorl.kernel.program import Call, While
 from whorl.kernel.walk import all_statements
@@ -214,13 +215,33 @@ def test_row_that_is_none_of_its_iteration_is_gathered(length: int, how: dict) -
 
 
 @pytest.mark.parametrize(
-    ("rows", "inner", "columns", "count"),
-    [(1, 20, 36, 1), (500, 20, 36, 0), (32, 512, 1024, 1), (32, 512, 1000, 0), (300, 512, 1024, 0)],
-    ids=["few rows", "many rows", "large matrix", "matrix near a core", "products larger than the matrix"],
+    ("rows", "inner", "columns", "length", "count"),
+    [
+        (1, 20, 36, "3", 1),
+        (1, 20, 36, "t", 1),
+        (500, 20, 36, "3", 0),
+        (32, 512, 1024, "3", 1),
+        (32, 512, 1000, "3", 0),
+        (300, 512, 1024, "3", 0),
+        (32, 512, 1024, "t", 0),
+        (32, 512, 1024, "1025", 0),
+    ],
+    ids=[
+        "few rows",
+        "few rows of any length",
+        "many rows",
+        "large matrix",
+        "matrix near a core",
+        "products larger than the matrix",
+        "large matrix for any length",
+        "products that take much",
+    ],
 )
-def test_product_is_hoisted_where_less_memory_is_read(rows: int, inner: int, columns: int, count: int) -> None:
-    module = read(f"""main(%x: float32[3, {rows}, {inner}], %w: float32[{inner}, {columns}]) {{
-  %y: float32[3, {rows}, {columns}] = Loop(_, _, %x, %w) {{scanned = (Scanned(),), collected = (Collected(),)}}
+def test_product_is_hoisted_where_less_memory_is_read(
+    rows: int, inner: int, columns: int, length: str, count: int
+) -> None:
+    module = read(f"""main(%x: float32[{length}, {rows}, {inner}], %w: float32[{inner}, {columns}]) {{
+  %y: float32[{length}, {rows}, {columns}] = Loop(_, _, %x, %w) {{scanned = (Scanned(),), collected = (Collected(),)}}
   body(%i: int64[], %g: bool[], %s: float32[{rows}, {inner}], %m: float32[{inner}, {columns}]) {{
     %p: float32[{rows}, {columns}] = MatMul(%s, %m)
     return %g, %p
@@ -231,5 +252,6 @@ def test_product_is_hoisted_where_less_memory_is_read(rows: int, inner: int, col
     _, _, s, m = body.arguments
     body.nodes = [each for node in body.nodes for each in laid_out(node, {m})]
     (panels,) = (v for node in body.nodes for v in node.outputs if isinstance(node.op, InPanels))
-    hoisted = hoist_products(body, [s], [m], 3, {panels}, frozenset())
+    iterations = int(length) if length.isdecimal() else dims.name(length)
+    hoisted = hoist_products(body, [s], [m], iterations, {panels}, frozenset())
     assert len(hoisted) == count and [each.columns for each in hoisted] == [columns] * count

@@ -41,6 +41,8 @@ LEAST = 2
 """What a length that only the run knows surely is, where a product is worth panels."""
 HOISTED_BYTES = 1 << 30
 """Memory that products taken before a loop may use."""
+SHARED_PRODUCTS = 1 << 27
+"""Memory that they may use where slices have more rows than few: less is won there."""
 
 
 class InPanels(Op, frozen=True):
@@ -285,11 +287,11 @@ def _is_worth_hoisting(node: Node, length: Dim) -> bool:
         return False
     if isinstance(count, int) and count > FEW_ROWS:
         inner = _lengths(node.inputs[0])[-1]  # type: ignore[arg-type]
-        matrix = dims.product((inner, columns)) * dtype.itemsize
-        if not isinstance(inner, int) or 2 * count > inner or not isinstance(matrix, int) or matrix < SHARED_BYTES:
+        matrix, products = (dims.product((*n, columns)) * dtype.itemsize for n in ((inner,), (length, count)))
+        if not (isinstance(inner, int) and isinstance(matrix, int) and isinstance(products, int)):
             return False
-    most = max(count, FEW_ROWS) if isinstance(count, int) else FEW_ROWS
-    bytes = dims.product((length, most, columns)) * _dtype(node.outputs[0]).itemsize
+        return 2 * count <= inner and matrix >= SHARED_BYTES and products <= SHARED_PRODUCTS
+    bytes = dims.product((length, FEW_ROWS, columns)) * _dtype(node.outputs[0]).itemsize
     return not isinstance(bytes, int) or bytes <= HOISTED_BYTES
 
 
