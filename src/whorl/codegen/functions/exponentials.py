@@ -37,10 +37,9 @@ class Precision(Struct, frozen=True):
     log: tuple[float, ...]
     """(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, for |s| <= 3 - sqrt(8)."""
 
-    @property
-    def rounder(self) -> float:
-        """Added to a number of moderate size, it rounds it to a whole one, which the lowest bits then hold."""
-        return 1.5 * 2.0**self.fraction
+    def rounder(self, offset: int = 0) -> float:
+        """Added to a number of moderate size, it rounds it to a whole one, which the lowest bits then hold plus offset."""
+        return 1.5 * 2.0**self.fraction + offset
 
     def bits(self, value: float) -> int:
         """The bits of a number of this type."""
@@ -71,14 +70,15 @@ class _Reduced(Struct, frozen=True):
     """
 
     exponent: Value
-    """Its bits, and others above them."""
+    """Its bits plus an offset, and others above them."""
     less_one: Value
 
 
-def _reduced(f: Function, p: Precision, x: Value, rest: Value | None = None) -> _Reduced:
+def _reduced(f: Function, p: Precision, x: Value, offset: int, rest: Value | None = None) -> _Reduced:
     """`rest` is a small number that belongs to x."""
-    rounded = f.muladd(x, LOG2_E, p.rounder)
-    exponent = rounded - p.rounder
+    rounder = p.rounder(offset)
+    rounded = f.muladd(x, LOG2_E, rounder)
+    exponent = rounded - rounder
     r = f.muladd(exponent, -p.ln2[1], f.muladd(exponent, -p.ln2[0], x))
     if rest is not None:
         r = r + rest
@@ -91,24 +91,29 @@ def expm1_tail(f: Function, p: Precision, r: Value, square: Value) -> Value:
     return short_polynomial(f, r, square, (0.5, *p.expm1))
 
 
-def power_of_two(f: Function, p: Precision, exponent: Value) -> Value:
-    """2 to the exponent of a normal number, of which the lowest bits are taken."""
-    return f.real((exponent + p.bias) << p.fraction)
+def power_of_two(f: Function, p: Precision, biased: Value) -> Value:
+    """2^(biased - bias), where that is a normal number; 0 and infinity for the ends. Only the lowest bits are taken."""
+    return f.real(biased << p.fraction)
 
 
 def exp(f: Function, p: Precision, x: Value, rest: Value | None = None) -> Value:
-    """e^x; 1.0 ulp. What is 0 is a product with 0: numbers that become denormal are slow."""
-    vanishes = x < p.exp_range[0]
-    reduced = _reduced(f, p, clamp(f, x, *p.exp_range), rest)
+    """e^x; 1.0 ulp.
+
+    It is a product with two powers, each of half the exponent, since that of a denormal number is none of a normal one.
+    What vanishes is e^x for an x of which both powers are 0: numbers that become denormal are slow.
+    """
+    low, high = p.exp_range
+    below = f.select(x < low, -2 * p.bias / LOG2_E, x)
+    reduced = _reduced(f, p, f.select(below > high, high, below), 2 * p.bias, rest)
     half = f.binary("ashr", reduced.exponent, reduced.exponent.number(1))
     first, other = (power_of_two(f, p, part) for part in (half, reduced.exponent - half))
-    return f.muladd(reduced.less_one, first, first) * f.select(vanishes, 0.0, other)
+    return f.muladd(reduced.less_one, first, first) * other
 
 
 def _expm1_at_least(f: Function, p: Precision, x: Value) -> Value:
     """e^x - 1 for x within the range of finite results, without the sign of zero."""
-    reduced = _reduced(f, p, x)
-    half = power_of_two(f, p, reduced.exponent - 1)
+    reduced = _reduced(f, p, x, p.bias - 1)
+    half = power_of_two(f, p, reduced.exponent)
     return f.muladd(reduced.less_one, half, half - 0.5) * 2.0
 
 
@@ -127,8 +132,8 @@ def tanh(f: Function, p: Precision, x: Value) -> Value:
 
 def sigmoid(f: Function, p: Precision, x: Value) -> Value:
     """1 / (1 + e^-x), in this form also where that is 0 because e^-x overflows; 2.5 ulp of a normal result."""
-    reduced = _reduced(f, p, clamp(f, -x, p.certain, p.exp_range[1]))
-    half = power_of_two(f, p, reduced.exponent - 1)
+    reduced = _reduced(f, p, clamp(f, -x, p.certain, p.exp_range[1]), p.bias - 1)
+    half = power_of_two(f, p, reduced.exponent)
     return 1.0 / f.muladd(f.muladd(reduced.less_one, half, half), 2.0, 1.0)
 
 

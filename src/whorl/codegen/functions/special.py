@@ -72,8 +72,9 @@ def _log2(f: Function, x: Value) -> Value:
 def _exp2(f: Function, x: Value) -> Value:
     """2^x of a double as a float32, which may be infinite or denormal."""
     x = clamp(f, x, -300.0, 300.0)
-    rounded = x + DOUBLE.rounder
-    r = (x - (rounded - DOUBLE.rounder)) * math.log(2)
+    rounder = DOUBLE.rounder(DOUBLE.bias)
+    rounded = x + rounder
+    r = (x - (rounded - rounder)) * math.log(2)
     square, power = r * r, power_of_two(f, DOUBLE, f.bits(rounded))
     less_one = f.muladd(square, expm1_tail(f, SINGLE, r, square), r)
     return f.convert("fptrunc", f.muladd(less_one, power, power), "float")
