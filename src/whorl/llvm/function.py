@@ -262,7 +262,9 @@ class Function:
         self.start(done)
 
     @contextmanager
-    def loop(self, start: Index | int, stop: Index | int, step: int = 1, attributes: str = "") -> Generator[Index]:
+    def loop(
+        self, start: Index | int, stop: Index | int, step: Index | int = 1, attributes: str = ""
+    ) -> Generator[Index]:
         """`for i in range(start, stop, step)`; the attributes are those of the branch back."""
         slot = self.variable(self.index(start))
         head, body, done = self.fresh("head"), self.fresh("loop"), self.fresh("done")

@@ -77,7 +77,9 @@ class Routine(Function):
         return [self.argument(name) for name in names]
 
     @contextmanager
-    def loop(self, start: Index | int, stop: Index | int, step: int = 1, attributes: str = "") -> Generator[Index]:
+    def loop(
+        self, start: Index | int, stop: Index | int, step: Index | int = 1, attributes: str = ""
+    ) -> Generator[Index]:
         nodes = f"distinct !{{{_AS_WRITTEN}, {_NO_UNROLL}, {_NO_VECTORS}}}"
         self.module.add_text(_AS_WRITTEN, f"{_AS_WRITTEN} = {nodes}", _NO_UNROLL, _NO_VECTORS)
         self.module.add_text(_NO_UNROLL, f'{_NO_UNROLL} = !{{!"llvm.loop.unroll.disable"}}')

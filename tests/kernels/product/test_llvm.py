@@ -84,14 +84,14 @@ def test_row_of_a_product_does_not_depend_on_the_other_rows() -> None:
         np.testing.assert_array_equal(multiplied(a[:count], b, "packed_matmul"), whole[:count])
 
 
-@pytest.mark.parametrize(("columns", "tiles"), [(1, 3), (8, 3), (9, 7), (ANY, 7)])
-def test_columns_that_fit_in_a_vector_need_no_tiles_of_more(columns: int, tiles: int) -> None:
+@pytest.mark.parametrize(("columns", "tiles"), [(1, 3), (8, 3), (9, 4), (ANY, 4)])
+def test_columns_that_fit_in_a_vector_have_tiles_of_their_own(columns: int, tiles: int) -> None:
     module = Module(machine(32))
     define_packed_matmul(module, [np.dtype(np.float32)] * 3, (ANY, ANY, columns, 64))
     assert sum(name.startswith("@whorl.tile.") for name in module.definitions) == tiles
 
 
-@pytest.mark.parametrize("columns", [3, 4, 16, 17])
+@pytest.mark.parametrize("columns", [3, 4, 16, 17, 67])
 def test_product_of_few_columns_is_exact_for_any_rows(columns: int) -> None:
     text = f"product (float[n, 40] x, float[40, {columns}] w) => (float[n, {columns}] y) {{ y = MatMul(x, w) }}"
     session = whorl.InferenceSession(model(text))

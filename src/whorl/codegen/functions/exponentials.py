@@ -38,7 +38,7 @@ class Precision(Struct, frozen=True):
     """(log((1 + s) / (1 - s)) - 2 s) / s^3 of s^2, for |s| <= 3 - sqrt(8)."""
 
     def rounder(self, offset: int = 0) -> float:
-        """Added to a number of moderate size, it rounds it to a whole one, which the lowest bits then hold plus offset."""
+        """Added to a number of moderate size, it rounds it to a whole one; the lowest bits hold that plus an offset."""
         return 1.5 * 2.0**self.fraction + offset
 
     def bits(self, value: float) -> int:

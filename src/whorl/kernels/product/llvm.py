@@ -209,13 +209,17 @@ def _packed_matmul(module: Module, name: str) -> Routine:
 def _define_for_any_rows(module: Module, tile: _Tile, is_narrow: bool) -> str:
     """for blocks of rows that stay near: for panels: tiles of six rows, then of each lower height that is left.
 
-    Where all columns surely fit in a vector, there are none but tiles for that: half the code.
+    Where all columns surely fit in a vector, the tiles are of one vector. Elsewhere those would serve the last panel of
+    few matrices, and take as long to compile as all else. Which tile comes next is a number, since a place in the code
+    for each takes several times as long to compile.
     """
     name = f"@whorl.packed_matmul.{tile.suffix}.any{'.narrow' * is_narrow}.{tile.panel_width}"
     if name in module:
         return name
     f = _packed_matmul(module, name)
-    v, width, sums = tile.v, tile.panel_width, 2 * TILE_ROWS[module.machine.vector_bytes]
+    v, width = tile.v, tile.panel_width
+    sums = 1 if is_narrow else 2 * TILE_ROWS[module.machine.vector_bytes]
+    tiles = [_widest(tile, height, sums // height) for height in (NARROW_ROWS if is_narrow else ANY_ROWS)]
     rows, inner, columns = f.indices("rows", "inner", "columns")
     blocks = (rows + (ANY_ROWS[0] - 1)) // ANY_ROWS[0]
     by_columns = _shares_columns(f, tile, blocks)
@@ -230,34 +234,40 @@ def _define_for_any_rows(module: Module, tile: _Tile, is_narrow: bool) -> str:
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
         with f.loop(left_column, right_column, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
-            fits = left <= v.lanes
-            forms = [(NARROW_ROWS, 1, fits)] if is_narrow else [(ANY_ROWS, sums, fits ^ True), (NARROW_ROWS, 1, fits)]
-            for heights, most, condition in forms:
-                with f.when(condition):
-                    for blocks_of in _heights(f, count, heights):
-                        height = blocks_of.height
-                        vectors = max(1, min(width // v.lanes, most // height))
-                        part = replace(tile, rows=height, vectors=1 << vectors.bit_length() - 1)
-                        _define_tile(f.module, part)
-                        with f.loop(blocks_of.start, blocks_of.stop) as block:
-                            f.poll(inner * (height * width) // LANES)
-                            row = block * height + blocks_of.first
-                            with f.loop(0, f.least(left, width), part.columns) as inside:
-                                target = v.offset(f, c, row * columns + j + inside)
-                                source = f.offset(panel, tile.stored_type, inside)
-                                factors = v.offset(f, a, row * inner)
-                                f.run(part.name, target, factors, source, inner, columns, left - inside)
+            done = f.variable(f.index(0))
+            with f.loop(0, len(tiles)) as n:
+                height = _element(f, n, [each.rows for each in tiles])
+                breadth = _element(f, n, [each.columns for each in tiles])
+                before = f.load_index(done)
+                blocks = (count - before) // height
+                f.store(before + blocks * height, done)
+                with f.loop(0, blocks) as block:
+                    f.poll(inner * (height * width) // LANES)
+                    row = block * height + before
+                    with f.loop(0, f.least(left, width), breadth) as inside:
+                        target = v.offset(f, c, row * columns + j + inside)
+                        source = f.offset(panel, tile.stored_type, inside)
+                        factors = v.offset(f, a, row * inner)
+                        for k, each in enumerate(tiles):
+                            _define_tile(f.module, each)
+                            with f.when(n.equals(k)):
+                                f.run(each.name, target, factors, source, inner, columns, left - inside)
     f.end()
     return name
 
 
-def _heights(f: Routine, count: Index, heights: Sequence[int]) -> Iterator[_Blocks]:
-    """Blocks of so many rows, as high as they can be."""
-    first = f.index(0)
-    for height in heights:
-        blocks = (count - first) // height
-        yield _Blocks(height, first, f.index(0), blocks)
-        first = first + blocks * height
+def _widest(tile: _Tile, height: int, most: int) -> _Tile:
+    """A tile of so many rows and at most so many vectors, a power of two."""
+    vectors = max(1, min(tile.panel_width // tile.v.lanes, most))
+    return replace(tile, rows=height, vectors=1 << vectors.bit_length() - 1)
+
+
+def _element(f: Function, n: Index, numbers: Sequence[int]) -> Index:
+    """One of some numbers."""
+    result = f.index(numbers[0])
+    for k, number in enumerate(numbers[1:], 1):
+        result = f.choose(n < k, result, number)
+    return result
 
 
 def _multiply_tiles(
@@ -334,14 +344,16 @@ def _load_wide(f: Function, tile: _Tile, address: Value) -> Value:
 
 def _store_tile(f: Routine, v: Vectors, sums: list[list[Value]], left: Index | None) -> None:
     """Store the sums; only the lanes of columns that there are, where `left` counts those."""
+    vectors = range(len(sums[0]))
+    masks = None if left is None else [_first_lanes(f, v.lanes, left - n * v.lanes) for n in vectors]
     for r, row in enumerate(sums):
         target = v.offset(f, f["c"], f.argument("columns") * r)
         for n, slot in enumerate(row):
             total, address = f.load(v.type, slot), v.offset(f, target, n * v.lanes)
-            if left is None:
+            if masks is None:
                 v.store(f, total, address)
             else:
-                v.masked_store(f, total, address, _first_lanes(f, v.lanes, left - n * v.lanes))
+                v.masked_store(f, total, address, masks[n])
 
 
 def _first_lanes(f: Function, lanes: int, count: Index) -> Value:
