@@ -17,6 +17,7 @@ from whorl.api.model_bytes import ModelBytes, recognise
 from whorl.api.options import RunOptions, SessionOptions
 from whorl.debug import debug
 from whorl.errors import FeedError, LoadError, RunError
+from whorl.ir.collector import collector_paused
 from whorl.ir.definitions import DEFINITIONS
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module
@@ -70,6 +71,7 @@ class InferenceSession(Session):
     file where they are. Errors: LoadError, UnsupportedError.
     """
 
+    @collector_paused()
     def __init__(
         self,
         path_or_bytes: Source,

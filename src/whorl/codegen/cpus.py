@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
 
 from whorl.errors import CompileError
@@ -35,6 +34,8 @@ def require_cpu(triple: str, cpu: str) -> None:
 
 def _try(triple: str, cpu: str) -> tuple[int, str]:
     """How compiling nothing ends, and what LLVM prints."""
+    import subprocess
+
     command = [sys.executable, "-c", _TRIAL, triple, cpu]
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     return done.returncode, done.stderr

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Collection, Iterable
 
 
 def suggest(name: object, known: Iterable[str]) -> str:
     """`did you mean 'Gather'?`, or nothing where no name is near; a caller's name may be any object."""
+    import difflib
+
     near = difflib.get_close_matches(str(name), known, 1)
     return f"did you mean {near[0]!r}?" if near else ""
 
