@@ -66,12 +66,14 @@ class While(Struct):
     """Runs `head`, stops unless `condition` holds, runs `body`, and starts again.
 
     `of_blocks`: the body is a part of a program that stands there several times, and as long as what is in no loop.
+    `of_op`: an op goes through its elements so; it is no loop over time.
     """
 
     head: list[Statement]
     condition: Expr
     body: list[Statement] = field(default_factory=lambda: list[Statement]())
     of_blocks: bool = False
+    of_op: bool = False
 
 
 class Swap(Struct):

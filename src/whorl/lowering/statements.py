@@ -79,7 +79,7 @@ class Statements(Expressions):
     @contextmanager
     def repeat_while(self, condition: Callable[[], Expr]) -> Generator[None]:
         """Statements that run again and again, each time only if a condition, computed anew, holds."""
-        statement = While([], TRUE)
+        statement = While([], TRUE, of_op=True)
         with self.into(statement.head):
             statement.condition = condition()
         with self.into(statement.body):
