@@ -43,6 +43,15 @@ def test_nests_of_branches_are_functions_and_inner_ones_of_loops_over_time_are_n
     assert len(made) == FEW + 3
 
 
+def test_nests_of_blocks_that_are_alike_are_functions_and_the_rest_is_glue() -> None:
+    block = Var(INT64, "block", False)
+    count = Assign(block, Apply(INT64, "add", (block, index_const(1))))
+    blocks = While([], Apply(BOOL, "lt", (block, index_const(8))), [*copies(FEW), count], of_blocks=True)
+    body = Program([GO], [X, Y], [], [Assign(block, index_const(0)), blocks])
+    assert len(outline(body)) == FEW
+    assert is_glue(body, outline(body))
+
+
 def test_loop_that_the_runtime_has_a_part_in_is_no_function() -> None:
     loop = For(Var(INT64, "n"), index_const(3), [RunOp(Add(), [X, X], [Y])])
     body = program(*copies(FEW), loop)

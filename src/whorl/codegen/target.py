@@ -6,7 +6,7 @@ import functools
 import importlib.util
 import threading
 import weakref
-from collections.abc import Callable, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import groupby
 from pathlib import Path
@@ -228,10 +228,10 @@ class MachineCode:
         result._share(name, code)
         return result
 
-    def improved(self) -> MachineCode:
-        """The same function with all of its routines optimised."""
+    def improved(self, chosen: Collection[int]) -> MachineCode:
+        """The same function with these of its objects optimised too, by their numbers."""
         result = MachineCode.__new__(MachineCode)
-        result._share(self.name, self.code.improved())
+        result._share(self.name, self.code.improved(chosen))
         return result
 
 
@@ -266,12 +266,12 @@ class _LinkedCode:
             self.address, release = linked.address, linked.pages.free
         weakref.finalize(self, release).atexit = False
 
-    def improved(self) -> _LinkedCode:
-        sources = list(self.quick.values())
+    def improved(self, chosen: Collection[int]) -> _LinkedCode:
+        sources = [self.quick[n] for n in chosen]
         keys, objects = list(self.keys), list(self.objects)
-        for n, source, code in zip(self.quick, sources, object_codes(sources), strict=True):
+        for n, source, code in zip(chosen, sources, object_codes(sources), strict=True):
             keys[n], objects[n] = object_key(source), code
-        return _LinkedCode(keys, objects, self.function, NOTHING_QUICK)
+        return _LinkedCode(keys, objects, self.function, {n: s for n, s in self.quick.items() if n not in chosen})
 
 
 _linked: weakref.WeakValueDictionary[str, _LinkedCode] = weakref.WeakValueDictionary()

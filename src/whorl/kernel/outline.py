@@ -1,7 +1,7 @@
 """Which loop nests of a program become functions of their own, so that equal ones are compiled once.
 
-They are those that run once a run of the program. What is inside a loop over time stays there, where a call would cost,
-and so do the nests of a program that has few: they are compiled with it.
+They are those that run once a run of the program, or once for each of its blocks that are alike. What is inside a loop
+over time stays there, where a call would cost; so do the nests of a program that has few: they are compiled with it.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def spreads_of(block: Sequence[Statement]) -> list[Spread]:
 
 
 def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
-    """Whether a program besides its nests has no loops and hardly computes."""
+    """Whether a program besides its nests has no loops, but for blocks that are alike, and hardly computes."""
     count = 0
     for statement in _outside(program.body, nests):
-        if isinstance(statement, For | While):
+        if isinstance(statement, For) or (isinstance(statement, While) and not statement.of_blocks):
             return False
         if isinstance(statement, Spread):
             continue
@@ -58,25 +58,32 @@ def is_glue(program: Program, nests: Mapping[int, Nest]) -> bool:
 
 
 def may_stay_unoptimised(statement: Statement) -> bool:
-    """Whether code that no optimiser has seen gives the same bits, and is only some times slower.
+    """Whether code that no optimiser has seen gives the same bits, and does no more than the model's elements ask for.
 
-    It is not where there is a loop over time, a function such as exp, which vectors compute 30 times as fast, or
-    something whose order or sign of zero is left to the optimiser.
+    It does not where there is a loop over time, or something whose order or sign of zero is left to the optimiser.
     """
     for each in all_statements([statement]):
-        if isinstance(each, While):
+        if isinstance(each, While) and not each.of_op:
             return False
         for expr in expressions(each):
             ops = [part for part in parts_in_order(expr) if isinstance(part, Apply)]
-            if any(op.op in FUNCTIONS or (op.op in _LEFT_OPEN and is_float(op.dtype)) for op in ops):
+            if any(op.op in _LEFT_OPEN and is_float(op.dtype) for op in ops):
                 return False
     return True
+
+
+def has_functions(statement: Statement) -> bool:
+    """Whether it computes functions such as exp, for which vectors take 30 times less than elements one by one."""
+    parts = (part for s in all_statements([statement]) for expr in expressions(s) for part in parts_in_order(expr))
+    return any(isinstance(part, Apply) and part.op in FUNCTIONS for part in parts)
 
 
 def _candidates(block: Sequence[Statement]) -> Iterator[For | Spread | While]:
     """Loops that run at most once, and do without the runtime but for polls and memory."""
     for statement in block:
         match statement:
+            case While(body=body, of_blocks=True):
+                yield from _candidates(body)
             case For() | Spread() | While() if not any(
                 isinstance(s, RunOp | Take) for s in all_statements([statement])
             ):

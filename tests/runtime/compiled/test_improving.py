@@ -16,14 +16,15 @@ from whorl.codegen import target
 from whorl.codegen.emit import emit
 from whorl.debug import Debug
 from whorl.errors import TimeLimitError
-from whorl.ir.dtypes import FLOAT32, INT64
+from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Load, Var, index_const
 from whorl.kernel.outline import may_stay_unoptimised
-from whorl.kernel.program import For, Program, Statement, Store
+from whorl.kernel.program import For, Program, Statement, Store, While
 from whorl.llvm.module import Effort
-from whorl.runtime.compiled import improving
+from whorl.runtime.compiled import direct_call, improving
 from whorl.runtime.compiled.background import compile_in_background
-from whorl.runtime.compiled.improving import OFTEN
+from whorl.runtime.compiled.compile_graph import LOSS_OF_FUNCTIONS
+from whorl.runtime.compiled.improving import OFTEN, SECONDS_PER_BYTE
 from whorl.runtime.compiled.launch import Launch
 
 STRAIGHT = """main (float[n, 4] x) => (float[4, n] columns, float[m, 4] twice, float[n, 1] first, float[n, 4] waves) {
@@ -86,7 +87,7 @@ def test_shapes_that_are_all_new_are_optimised_once_they_took_long() -> None:
         used.run(None, feeds(rows))
     launch = launch_of(used)
     assert launch.improving is not None
-    launch.improving.seconds = launch.improving.worth
+    launch.improving.seconds = 1.0
     used.run(None, feeds(12))
     assert launch.improving is None
     assert not launch.code.quick
@@ -147,7 +148,8 @@ def test_code_that_cannot_be_optimised_goes_on_as_it_is(monkeypatch: pytest.Monk
         raise MemoryError
 
     monkeypatch.setattr(target, "_machine_code_of", fail)
-    monkeypatch.setattr(improving, "debug", Debug)
+    for part in (direct_call, improving):
+        monkeypatch.setattr(part, "debug", Debug)
     for _ in range(OFTEN + 1):
         assert bits(used.run(None, feeds(5))) == expected
     assert launch_of(used).improving is None
@@ -182,9 +184,65 @@ def test_what_the_optimiser_may_choose_among_is_never_compiled_quickly(op: str, 
     assert may_stay_unoptimised(applying(op)[0]) is may_stay
 
 
-def test_functions_are_never_compiled_quickly() -> None:
-    assert not may_stay_unoptimised(applying("exp", 1)[0])
-    assert may_stay_unoptimised(applying("neg", 1)[0])
+@pytest.mark.parametrize("of_op", [True, False])
+def test_loop_over_time_is_never_compiled_quickly_and_one_of_an_op_may_be(of_op: bool) -> None:
+    count = Var(INT64, "count", False)
+    loop = While([], Apply(BOOL, "lt", (count, index_const(8))), applying("add"), of_op=of_op)
+    assert may_stay_unoptimised(loop) is of_op
+
+
+UNARY = ("Acosh", "Atan", "Cos", "Erf", "Exp", "Log", "Mish", "Sigmoid", "Sinh", "Softplus", "Sqrt", "Tanh")
+"""Ops that compute a function, or several."""
+
+
+@pytest.mark.parametrize("dtype", ["float", "double"])
+@pytest.mark.parametrize("op", [*UNARY, "Pow"])
+def test_functions_have_the_same_bits_before_they_are_optimised(op: str, dtype: str) -> None:
+    text = f"""main ({dtype}[n, 4] x)
+        => ({dtype}[n, 4] y, {dtype}[n, 1] first, {dtype}[4, n] columns, {dtype}[m, 4] twice) {{
+      y = {op} ({"x, x" if op == "Pow" else "x"})
+      zero = Constant <value = int64[1] {{0}}> ()
+      one = Constant <value = int64[1] {{1}}> ()
+      first = Slice (x, zero, one, one)
+      columns = Transpose <perm = [1, 0]> (x)
+      twice = Concat <axis = 0> (x, x)
+    }}"""
+    used = whorl.InferenceSession(model(text).SerializeToString())
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=(999, 4)) * 10.0 ** rng.integers(-9, 5, (999, 4))
+    x = x.astype(np.float32 if dtype == "float" else np.float64)
+    special = [np.nan, np.inf, -np.inf, 0.0, -0.0, 1e-42, -1e-42, 104.0, -104.0, -88.0, 1.0, -1.0]
+    x[: len(special), 0] = special
+    quick = bits(used.run(None, {"x": x}))
+    assert len(launch_of(used).code.quick) == 5
+    assert bits(used.run(None, {"x": x})) == quick
+    assert not launch_of(used).code.quick
+
+
+def test_nest_that_would_lose_more_than_it_costs_is_optimised_before_its_first_run() -> None:
+    text = STRAIGHT.replace("waves = Div (more, x)", "waves = Exp (more)")
+    used = whorl.InferenceSession(model(text).SerializeToString())
+    used.run(None, feeds(7))
+    all_quick = len(launch_of(used).code.quick)
+    rows = round(1.5 * SECONDS_PER_BYTE * 6000 / (4 * LOSS_OF_FUNCTIONS * 1e-9))
+    large = bits(used.run(None, feeds(rows)))
+    assert len(launch_of(used).code.quick) == all_quick - 1
+    assert not any("alwaysinline" in source.text for source in launch_of(used).code.quick.values())
+    assert bits(used.run(None, feeds(rows))) == large
+    assert not launch_of(used).code.quick
+
+
+def test_what_earlier_shapes_lost_counts() -> None:
+    text = STRAIGHT.replace("waves = Div (more, x)", "waves = Exp (more)")
+    used = whorl.InferenceSession(model(text).SerializeToString())
+    used.run(None, feeds(7))
+    all_quick = len(launch_of(used).code.quick)
+    rows = round(SECONDS_PER_BYTE * 6000 / (4 * LOSS_OF_FUNCTIONS * 1e-9))
+    shapes = 0
+    while len(launch_of(used).code.quick) == all_quick:
+        shapes += 1
+        used.run(None, feeds(rows // 6 + shapes))
+    assert 3 <= shapes <= 12
 
 
 def test_a_program_with_a_loop_of_its_own_is_never_compiled_quickly() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
-from whorl.ir.dims import evaluate
+from whorl.ir.dims import Dim, evaluate
 from whorl.ir.forking import import_whole
 from whorl.ir.native.expressions import Buffer
 from whorl.ir.types import lengths_of
@@ -46,6 +46,7 @@ CONTIGUOUS = 0x101
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
 """Outermost statements of a program whose work is looked at for each binding; operations that one inside may have."""
 _CELL = ctypes.sizeof(ctypes.c_int64)
+Loss = tuple[int, int, tuple[Dim, ...]]
 NOWHERE: Mapping[int, np.ndarray] = MappingProxyType({})
 """No memory for outputs but that of their own."""
 
@@ -54,7 +55,8 @@ class Launch:
     """Machine code of a graph program; `takes_arrays`: cells of inputs and outputs are those of arrays as objects.
 
     `origins`: what its constants can be had from again, where that is known. `asks`: it asks now and then whether to go
-    on, or shares work with other cores. Any run takes `least_seconds`.
+    on, or shares work with other cores. Any run takes `least_seconds`. `losses`: what the code
+    loses where it is not optimised, as the number of an object, nanoseconds, and the shape for each element of which.
     Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
     """
 
@@ -65,15 +67,17 @@ class Launch:
         takes_arrays: bool,
         asks: bool,
         least_seconds: float,
+        losses: Sequence[Loss] = (),
         origins: Sequence[Origin | None] = (),
     ) -> None:
-        self.graph, self.code, self.origins = graph, code, origins
+        self.graph, self.code, self.losses, self.origins = graph, code, losses, origins
         self.takes_arrays, self.asks, self.least_seconds = takes_arrays, asks, least_seconds
         program = graph.program
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
         self.outputs = [(lengths_of(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
-        self.shapes = {*map(tuple, graph.shapes.values()), *(shape for shape, _ in self.outputs)}
+        own = [shape for shape, _ in self.outputs] + [shape for _, _, shape in losses]
+        self.shapes = {*map(tuple, graph.shapes.values()), *own}
         self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
         self.entry = entry_of(program, code.address)
         self.improving: Improving | None = None
@@ -170,8 +174,7 @@ class BoundLaunch:
     ) -> list[Any] | None:
         launch = self.launch
         if launch.improving is not None:
-            self.runs += 1
-            launch.improving.count(self.runs, budget)
+            self.count(budget)
         try:
             memory = self._borrow()
             results: list[Any] = [allocate() for allocate in self.allocators]
@@ -193,6 +196,13 @@ class BoundLaunch:
             status, results = self._run_with_help(memory, arrays, results, budget)
         self._give_back(memory)
         return None if status else results
+
+    def count(self, budget: Budget) -> None:
+        """Before a run of code that may be optimised now. Errors: those of the budget."""
+        self.runs += 1
+        if (improving := self.launch.improving) is not None:
+            losses = [(n, 1e-9 * ns * math.prod(self.numbers[shape])) for n, ns, shape in self.launch.losses]
+            improving.count(self.runs, losses, budget)
 
     def _give_back(self, memory: RunMemory) -> None:
         """Let other runs borrow memory."""

@@ -66,8 +66,7 @@ class ListLaunch(BoundLaunch):
             return self.run(arrays, budget, scalars=scalars)
         launch = self.launch
         if launch.improving is not None:
-            self.runs += 1
-            launch.improving.count(self.runs, budget)
+            self.count(budget)
         try:
             memory = self.spare.pop() if self.spare else self._borrow()
         except (MemoryError, IndexError, ValueError):

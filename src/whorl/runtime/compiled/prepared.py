@@ -40,7 +40,7 @@ from whorl.lowering.graph_program import GraphProgram, Grown, Strings
 from whorl.lowering.work import skeleton
 from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern, first_variant, variants
 from whorl.runtime.compiled.encoding import Decoder, Encoder
-from whorl.runtime.compiled.launch import FEW_STATEMENTS, BoundLaunch, Launch
+from whorl.runtime.compiled.launch import FEW_STATEMENTS, BoundLaunch, Launch, Loss
 
 LARGEST = 1 << 26
 """Bytes of a program's constants up to which they are worth a copy on disk."""
@@ -79,6 +79,7 @@ class StoredProgram(Struct, frozen=True):
     keys: tuple[str, ...]
     quick: tuple[tuple[int, str], ...]
     """The text of objects that are not optimised, by their numbers."""
+    losses: tuple[Loss, ...]
     asks: bool
     least_seconds: float
     constants: tuple[tuple[np.dtype, tuple[int, ...], int] | None, ...]
@@ -242,7 +243,9 @@ def _read_program(key: str, shared: dict[object, np.ndarray]) -> Launch | None:
     constants = tuple([next(external, None) if x is None else _array(data, x, _aligned(end)) for x in stored.constants])
     if any(each is None for each in constants):
         return None
-    return Launch(replace(stored.graph, constants=constants), code, True, stored.asks, stored.least_seconds)
+    graph = replace(stored.graph, constants=constants)
+    losses = [loss for loss in stored.losses if loss[0] in code.quick]
+    return Launch(graph, code, True, stored.asks, stored.least_seconds, losses)
 
 
 def _external_arrays(origins: bytes, shared: dict[object, np.ndarray]) -> Iterable[np.ndarray]:
@@ -278,7 +281,8 @@ def _program_parts(launch: Launch, files: frozenset[str]) -> list[bytes | memory
     code = launch.code
     quick = tuple((n, source.text) for n, source in code.quick.items())
     facts = launch.asks, launch.least_seconds, tuple(layouts), origins
-    header = _encoded(StoredProgram(bare, code.name, tuple(code.keys), quick, *facts))
+    losses = tuple(loss for loss in launch.losses if loss[0] in code.quick)
+    header = _encoded(StoredProgram(bare, code.name, tuple(code.keys), quick, losses, *facts))
     if header is None:
         return []
     parts: list[bytes | memoryview] = [len(header).to_bytes(_SIZE, "little"), header, _padding(_SIZE + len(header))]
