@@ -291,7 +291,8 @@ def _read(source: Source, options: SessionOptions) -> Module:
 def _load(source: Source, options: SessionOptions, has_memory_limit: bool, prepared: ModelBytes | None) -> Module:
     """The module that a session runs; what was `prepared` for some files is of no use beside others."""
     if prepared is not None and prepared.has_changed():
-        raise LoadError(f"{source}: the model or its weights have changed since", fix="make the session again")
+        reason = "the model or its weights have changed since the session was made"
+        raise LoadError(f"{source}: {reason}", fix="make the session again")
     models, preparing = import_whole("whorl.api.models"), import_whole("whorl.api.preparing")
     module = _changed(_read(source, options), options)
     return preparing.prepare(

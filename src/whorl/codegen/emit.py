@@ -56,7 +56,8 @@ class ProgramModule(Module):
     def quick(self) -> frozenset[str]:
         if self.effort != Effort.GLUE:
             return frozenset()
-        return frozenset(name_of(nest) for nest in self.nests.values() if may_stay_unoptimised(nest.statement))
+        nests = set(self.nests.values())
+        return frozenset(name_of(nest) for nest in nests if may_stay_unoptimised(nest.statement))
 
     @in_phase(Phase.EMIT)
     def complete(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -56,20 +56,24 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None, quick
 
 def _losses(graph: GraphProgram, nests: Mapping[int, Nest], quick: Mapping[int, Source]) -> Iterator[Loss]:
     """What a run loses by the nests that are not optimised: time for each element that they write."""
-    for statement, times in _with_times(graph.program.body if quick else ()):
+    known: dict[Nest, tuple[int, int]] = {}
+    for nest in set(nests.values()) if quick else ():
+        number = next((n for n, source in quick.items() if f"{name_of(nest)}(" in source.text), None)
+        if number is not None:
+            known[nest] = number, LOSS_OF_FUNCTIONS if has_functions(nest.statement) else LOSS
+    for statement, times in _with_times(graph.program.body, nests) if known else ():
         nest = nests.get(id(statement))
-        number = None if nest is None else next((n for n, s in quick.items() if f"{name_of(nest)}(" in s.text), None)
-        if number is None:
+        if nest is None or nest not in known:
             continue
-        loss = LOSS_OF_FUNCTIONS if has_functions(statement) else LOSS
+        number, loss = known[nest]
         for buffer in {b for s in all_statements([statement]) for b in written(s)}:
             shape = graph.shapes.get(buffer) or tuple([n for n in buffer.shape if isinstance(n, int)])
             if len(shape) == len(buffer.shape):
                 yield number, times * loss, shape
 
 
-def _with_times(block: Iterable[Statement], times: int = 1) -> Iterator[tuple[Statement, int]]:
-    """All statements, and how often blocks that are alike run them."""
+def _with_times(block: Iterable[Statement], nests: Container[int], times: int = 1) -> Iterator[tuple[Statement, int]]:
+    """The statements down to nests, and how often blocks that are alike run them."""
     for statement in block:
         yield statement, times
         match statement:
@@ -77,5 +81,5 @@ def _with_times(block: Iterable[Statement], times: int = 1) -> Iterator[tuple[St
                 inner = times * int(count)
             case _:
                 inner = times
-        for part in blocks(statement):
-            yield from _with_times(part, inner)
+        for part in () if id(statement) in nests else blocks(statement):
+            yield from _with_times(part, nests, inner)
