@@ -3,8 +3,8 @@
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
 from whorl.kernel.polls import insert_polls
-from whorl.kernel.program import Assign, For, Program, Store, While
-from whorl.lowering.work import LANES, Ceiling, work_of
+from whorl.kernel.program import Assign, For, Program, Spread, Store, While
+from whorl.lowering.work import LANES, Ceiling, skeleton, steps_of, work_of
 
 N, I, J = (Var(INT64, name, False) for name in "nij")
 X = Buffer("x", FLOAT32, (None,))
@@ -36,6 +36,27 @@ def test_bound_that_is_assigned_before_is_followed():
     loop = While([], Apply(BOOL, "lt", (J, count)), [nest(index_const(10))])
     assert work_of(program(bound, loop), 1000, {N: 70}) == 1 + 50 * (1 + 10)
     assert work_of(program(bound, loop), 1000, {N: 3}) == 1 + 3 * (1 + 10)
+
+
+def test_length_that_only_the_run_knows_makes_no_other_less():
+    assert work_of(program(nest(Apply(INT64, "sub", (N, J)))), 1000) == 1000
+    assert work_of(program(nest(Apply(INT64, "sub", (N, J)))), 1000, {N: 70}) == 70
+    assert work_of(program(nest(Apply(INT64, "div", (N, J)))), 1000) == 1000
+
+
+def test_range_of_a_spread_starts_at_the_first():
+    first, count, begin = (Var(INT64, name) for name in ("first", "count", "begin"))
+    part = Apply(INT64, "div", (Apply(INT64, "mul", (N, Apply(INT64, "add", (first, index_const(1))))), index_const(8)))
+    start = Apply(INT64, "div", (Apply(INT64, "mul", (N, first)), index_const(8)))
+    body = [Assign(begin, start), nest(Apply(INT64, "sub", (part, begin)))]
+    spread = Spread(first, count, index_const(8), index_const(1), body)
+    assert work_of(program(spread), 1000, {N: 400}) == 1 + 400 // 8
+    assert work_of(program(*skeleton([spread])), 1000, {N: 400}) >= 1 + 400 // 8
+
+
+def test_steps_are_taken_one_after_the_other_and_weighed():
+    assert steps_of([nest(N, parallel=True)], {N: 100}) == 100
+    assert steps_of(skeleton([nest(N, parallel=True)], lambda _: 15), {N: 100}) == 1500
 
 
 def test_loop_without_a_bound_has_as_many_trips_as_are_taken_for_it():

@@ -331,6 +331,14 @@ def test_progress_tells_of_outermost_loops_only():
     assert report == [("Loop 'outer'", k) for k in (1, 2, 3)]
 
 
+def test_time_limit_ends_a_product_of_which_each_core_takes_rows():
+    product = session(model("main (int64[n, k] a, int64[k, m] b) => (int64[n, m] y) { y = MatMul(a, b) }"))
+    small, large = (np.ones((n, n), np.int64) for n in (10, 1000))
+    product.run(None, {"a": small, "b": small})
+    with pytest.raises(whorl.TimeLimitError):
+        product.run(None, {"a": large, "b": large}, run_options(timeout=0.02))
+
+
 def test_time_limit_has_inside_nests_of_which_one_iteration_takes_for_ever():
     inner = "r8 = Add(s8, one)"
     for d in range(7, -1, -1):

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from whorl.ir.dtypes import INT64
 from whorl.ir.forking import import_whole
-from whorl.ir.native.expressions import TRUE, Apply, Const, Expr, Var
+from whorl.ir.native.expressions import TRUE, Apply, Const, Expr, Var, index_const
 from whorl.kernel.program import Assign, Call, Fail, For, Program, RunOp, Spread, Statement, When, While
 from whorl.lowering.arena import TYPICAL
 
@@ -46,6 +46,11 @@ def work_of(
     return _Work(most_trips, dict(lengths or {}), is_bound=is_bound).of(program.body)
 
 
+def steps_of(statements: Sequence[Statement], lengths: Mapping[Expr, int]) -> int:
+    """Innermost statements that run one after the other, where scalars have these lengths."""
+    return _Work(TYPICAL, dict(lengths), lanes=1).of(statements)
+
+
 class Ceiling:
     """Whether a program computes no more than `most`, by one of these measures, for the lengths of each run.
 
@@ -68,27 +73,27 @@ class Ceiling:
         return True
 
 
-def skeleton(statements: Sequence[Statement]) -> list[Statement]:
-    """Statements of as much work: loops with their bounds, and an empty statement for each one that counts as one."""
-    return [_bone(statement) for statement in statements]
+def skeleton(statements: Sequence[Statement], weight: Callable[[Statement], int] = lambda _: 1) -> list[Statement]:
+    """Statements of as much work: loops with their bounds, and empty statements for each one by its weight."""
+    return [bone for statement in statements for bone in _bones(statement, weight)]
 
 
-def _bone(statement: Statement) -> Statement:
+def _bones(statement: Statement, weight: Callable[[Statement], int]) -> list[Statement]:
     match statement:
         case For(var=var, extent=extent, body=body, parallel=parallel):
-            return For(var, extent, skeleton(body), parallel)
-        case Spread(count=count, extent=extent, body=body):
-            return When(TRUE, [Assign(count, extent), *skeleton(body)])
+            return [For(var, extent, skeleton(body, weight), parallel)]
+        case Spread(first=first, count=count, extent=extent, body=body):
+            return [When(TRUE, [Assign(first, index_const(0)), Assign(count, extent), *skeleton(body, weight)])]
         case While(head=head, condition=condition, body=body):
-            return While(skeleton(head), condition, skeleton(body))
+            return [While(skeleton(head, weight), condition, skeleton(body, weight))]
         case When(then=then, other=other):
-            return When(TRUE, skeleton(then), skeleton(other))
+            return [When(TRUE, skeleton(then, weight), skeleton(other, weight))]
         case Call(kernel=kernel, numbers=numbers):
-            return Call(kernel, [], numbers)
+            return [Call(kernel, [], numbers)]
         case RunOp() | Assign(var=Var(once=True, dtype=np.dtypes.Int64DType())):
-            return statement
+            return [statement]
         case _:
-            return _STEP
+            return [_STEP] * weight(statement)
 
 
 _STEP = Fail()
@@ -104,19 +109,20 @@ class _Work(Struct):
     most: int
     known: dict[Expr, int]
     is_bound: bool = False
+    lanes: int = LANES
 
     def of(self, statements: Sequence[Statement]) -> int:
         total = 0
         for statement in statements:
             match statement:
-                case Spread(count=count, extent=extent, body=body):
-                    self.known[count] = self.extent(extent)
+                case Spread(first=first, count=count, extent=extent, body=body):
+                    self.known |= {first: 0, count: self.extent(extent)}
                     total += self.of(body)
                 case For(var=var, extent=extent, body=body, parallel=parallel):
                     self.known[var] = 0
                     side_by_side = parallel and not any(isinstance(s, For | While) for s in body)
                     count = self.extent(extent)
-                    total += -(-count // (LANES if side_by_side else 1)) * self.of(body)
+                    total += -(-count // (self.lanes if side_by_side else 1)) * self.of(body)
                 case While(head=head, condition=condition, body=body):
                     total += self.trips(condition) * (1 + self.of(head) + self.of(body))
                 case When(then=then, other=other):
@@ -163,11 +169,12 @@ class _Work(Struct):
         return max(0, self.estimate(extent) if number is None else number)
 
     def estimate(self, expr: Expr) -> int:
-        """What an expression is where all that only the run knows is `most`."""
+        """What an expression is where all that only the run knows is `most`; that makes nothing less."""
         number = self.number(expr)
         if number is None and isinstance(expr, Apply) and expr.op in _KEEPING:
             first, second = map(self.estimate, expr.args)
-            number = self.apply(expr.op, first, second, expr.args[1])
+            is_less = expr.op in ("sub", "div") and self.number(expr.args[1]) is None
+            number = first if is_less else self.apply(expr.op, first, second, expr.args[1])
         return self.most if number is None else number
 
     def trips(self, condition: Expr) -> int:
