@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from msgspec.structs import replace
 
@@ -17,17 +17,17 @@ from whorl.kernel.canonical import Nest
 from whorl.kernel.outline import has_functions, spreads_of
 from whorl.kernel.polls import insert_polls, least_seconds
 from whorl.kernel.program import Statement, While
-from whorl.kernel.walk import all_statements, blocks, written
+from whorl.kernel.walk import blocks
 from whorl.llvm.module import Source
 from whorl.lowering.deferred import origin_of
 from whorl.lowering.expressions import TooLong
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.spreading import spread_graph
+from whorl.lowering.work import skeleton
 from whorl.runtime.compiled.launch import Launch, Loss
 
-LOSS, LOSS_OF_FUNCTIONS = 4, 60
-"""Nanoseconds that an element takes longer in a nest that is not optimised, and in one that computes functions such as
-exp."""
+WEIGHT_OF_FUNCTIONS = 15
+"""Statements that take as long, where nothing is optimised, as one that computes functions such as exp."""
 
 
 def compile_graph(graph: GraphProgram, most_statements: int | None = None, quickly: bool = False) -> Launch:
@@ -50,36 +50,29 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None, quick
         add_arrays_entry(module, filled, offset)
     code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION, quickly)
     origins = tuple(map(origin_of, graph.constants))
-    losses = tuple(_losses(graph, module.nests, code.quick))
+    losses = tuple(_losses(program.body, module.nests, code.quick)) if code.quick else ()
     return Launch(replace(graph, constants=graph.arrays), code, offset is not None, asks, seconds, losses, origins)
 
 
-def _losses(graph: GraphProgram, nests: Mapping[int, Nest], quick: Mapping[int, Source]) -> Iterator[Loss]:
-    """What a run loses by the nests that are not optimised: time for each element that they write."""
-    known: dict[Nest, tuple[int, int]] = {}
-    for nest in set(nests.values()) if quick else ():
-        number = next((n for n, source in quick.items() if f"{name_of(nest)}(" in source.text), None)
-        if number is not None:
-            known[nest] = number, LOSS_OF_FUNCTIONS if has_functions(nest.statement) else LOSS
-    for statement, times in _with_times(graph.program.body, nests) if known else ():
-        nest = nests.get(id(statement))
-        if nest is None or nest not in known:
-            continue
-        number, loss = known[nest]
-        for buffer in {b for s in all_statements([statement]) for b in written(s)}:
-            shape = graph.shapes.get(buffer) or tuple([n for n in buffer.shape if isinstance(n, int)])
-            if len(shape) == len(buffer.shape):
-                yield number, times * loss, shape
-
-
-def _with_times(block: Iterable[Statement], nests: Container[int], times: int = 1) -> Iterator[tuple[Statement, int]]:
-    """The statements down to nests, and how often blocks that are alike run them."""
+def _losses(
+    block: Iterable[Statement], nests: Mapping[int, Nest], quick: Mapping[int, Source], times: int = 1
+) -> Iterator[Loss]:
+    """What is not optimised: the number of an object, how often a run comes there, and what it does."""
     for statement in block:
-        yield statement, times
+        nest = nests.get(id(statement))
+        if nest is not None:
+            number = next((n for n, source in quick.items() if f"{name_of(nest)}(" in source.text), None)
+            if number is not None:
+                yield number, times, skeleton([statement], _weight)
+            continue
         match statement:
             case While(condition=Apply(args=(_, Const(value=count))), of_blocks=True):
                 inner = times * int(count)
             case _:
                 inner = times
-        for part in () if id(statement) in nests else blocks(statement):
-            yield from _with_times(part, nests, inner)
+        for part in blocks(statement):
+            yield from _losses(part, nests, quick, inner)
+
+
+def _weight(statement: Statement) -> int:
+    return WEIGHT_OF_FUNCTIONS if has_functions(statement) else 1

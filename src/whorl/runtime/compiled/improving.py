@@ -27,8 +27,11 @@ OFTEN = 2
 """The run of a shape before which its program is optimised."""
 SECONDS_PER_BYTE = 5e-6
 """Seconds of CPU in which LLVM optimises a byte of its text."""
+SECONDS_PER_STEP = 3e-9
+"""Seconds that a statement takes longer where it is not optimised."""
 MOST_TIMES = 4
-"""How often that time runs may take altogether, whatever the nests were taken to lose: they do more than they write."""
+"""How often the time that LLVM takes runs may take altogether, since nobody knows how often loops run whose ends are
+data."""
 
 
 class Improving:
@@ -57,14 +60,14 @@ class Improving:
         finally:
             self.seconds += time.thread_time() - start
 
-    def count(self, runs: int, losses: Iterable[tuple[int, float]], budget: Budget) -> None:
+    def count(self, runs: int, steps: Iterable[tuple[int, int]], budget: Budget) -> None:
         """Before a run, the how-manieth of its shape: optimise what it is time for. Errors: those of the budget.
 
-        `losses`: what the run would lose, in seconds. Other threads run what there is meanwhile.
+        `steps`: of the run, by the numbers of objects. Other threads run what there is meanwhile.
         """
-        for n, seconds in losses:
+        for n, count in steps:
             if n in self.lost:
-                self.lost[n] += seconds
+                self.lost[n] += SECONDS_PER_STEP * count
         is_due = runs >= OFTEN or self.seconds > MOST_TIMES * sum(self.worth.values())
         chosen = [n for n, worth in self.worth.items() if is_due or self.lost[n] > worth]
         if not chosen or not self.lock.acquire(blocking=False):

@@ -14,15 +14,16 @@ import numpy as np
 
 from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
-from whorl.ir.dims import Dim, evaluate
+from whorl.ir.dims import evaluate
 from whorl.ir.forking import import_whole
 from whorl.ir.native.expressions import Buffer
 from whorl.ir.types import lengths_of
+from whorl.kernel.program import Statement
 from whorl.kernels.aligned import aligned_empty
 from whorl.llvm.fuel import FUEL
 from whorl.lowering import graph_program
 from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
-from whorl.lowering.work import Ceiling, work_of
+from whorl.lowering.work import Ceiling, steps_of, work_of
 from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
 from whorl.runtime.compiled.lists import form_lists, list_maker, nothing
@@ -46,7 +47,7 @@ CONTIGUOUS = 0x101
 FEW_STATEMENTS, MOST_OPERATIONS = 64, 64
 """Outermost statements of a program whose work is looked at for each binding; operations that one inside may have."""
 _CELL = ctypes.sizeof(ctypes.c_int64)
-Loss = tuple[int, int, tuple[Dim, ...]]
+Loss = tuple[int, int, list[Statement]]
 NOWHERE: Mapping[int, np.ndarray] = MappingProxyType({})
 """No memory for outputs but that of their own."""
 
@@ -55,8 +56,8 @@ class Launch:
     """Machine code of a graph program; `takes_arrays`: cells of inputs and outputs are those of arrays as objects.
 
     `origins`: what its constants can be had from again, where that is known. `asks`: it asks now and then whether to go
-    on, or shares work with other cores. Any run takes `least_seconds`. `losses`: what the code
-    loses where it is not optimised, as the number of an object, nanoseconds, and the shape for each element of which.
+    on, or shares work with other cores. Any run takes `least_seconds`. `losses`: what runs by
+    code that is not optimised: the number of its object, how often a run comes there, and statements of as much work.
     Invariant: a run owns the memory that it borrows, so any number of threads may run it at once.
     """
 
@@ -76,8 +77,7 @@ class Launch:
         first = len(program.scalars)
         first_out = first + len(graph.inputs) + len(graph.constants)
         self.outputs = [(lengths_of(t), t.dtype) for n, t in enumerate(graph.outputs) if n not in graph.grown]
-        own = [shape for shape, _ in self.outputs] + [shape for _, _, shape in losses]
-        self.shapes = {*map(tuple, graph.shapes.values()), *own}
+        self.shapes = {*map(tuple, graph.shapes.values()), *(shape for shape, _ in self.outputs)}
         self.inputs_offset, self.outputs_offset = first * _CELL, first_out * _CELL
         self.entry = entry_of(program, code.address)
         self.improving: Improving | None = None
@@ -201,8 +201,8 @@ class BoundLaunch:
         """Before a run of code that may be optimised now. Errors: those of the budget."""
         self.runs += 1
         if (improving := self.launch.improving) is not None:
-            losses = [(n, 1e-9 * ns * math.prod(self.numbers[shape])) for n, ns, shape in self.launch.losses]
-            improving.count(self.runs, losses, budget)
+            steps = [(n, times * steps_of(body, self.scalars)) for n, times, body in self.launch.losses]
+            improving.count(self.runs, steps, budget)
 
     def _give_back(self, memory: RunMemory) -> None:
         """Let other runs borrow memory."""
