@@ -251,6 +251,16 @@ def test_what_runs_of_earlier_shapes_lost_counts() -> None:
     assert 3 <= shapes <= 7
 
 
+def test_steps_are_counted_for_powers_of_two_alone() -> None:
+    used = exponentials()
+    for rows in range(2, 64):
+        if rows != 7:
+            used.run(None, feeds(rows))
+    launch = launch_of(used)
+    assert launch.code.quick
+    assert len(launch.counted) <= 6
+
+
 def test_steps_inside_a_nest_count_and_not_only_what_it_writes() -> None:
     text = STRAIGHT.replace("(float[n, 4] x)", "(float[n, 4] x, int64[k, k] a)")
     text = text.replace("float[n, 4] waves)", "float[n, 4] waves, int64[k, k] b)")

@@ -16,7 +16,7 @@ from whorl.codegen.target import MachineCode
 from whorl.debug import debug, poison
 from whorl.ir.dims import evaluate
 from whorl.ir.forking import import_whole
-from whorl.ir.native.expressions import Buffer
+from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.types import lengths_of
 from whorl.kernel.program import Statement
 from whorl.kernels.aligned import aligned_empty
@@ -72,6 +72,7 @@ class Launch:
         origins: Sequence[Origin | None] = (),
     ) -> None:
         self.graph, self.code, self.losses, self.origins = graph, code, losses, origins
+        self.counted: dict[tuple[int, ...], Sequence[tuple[int, int]]] = {}
         self.takes_arrays, self.asks, self.least_seconds = takes_arrays, asks, least_seconds
         program = graph.program
         first = len(program.scalars)
@@ -95,6 +96,17 @@ class Launch:
         self.table: StringTable | None = None
         if graph.strings is not None:
             self.table = import_whole("whorl.runtime.compiled.strings").StringTable(graph.strings)
+
+    def steps(self, scalars: Mapping[Expr, int]) -> Sequence[tuple[int, int]]:
+        """The steps of a run by code that is not optimised, about, by the numbers of objects.
+
+        To count them takes longer than many a run, so it is done for powers of two.
+        """
+        lengths = {scalar: 1 << max(length - 1, 0).bit_length() for scalar, length in scalars.items()}
+        key = tuple(lengths.values())
+        if key not in self.counted:
+            self.counted[key] = [(n, times * steps_of(body, lengths)) for n, times, body in self.losses]
+        return self.counted[key]
 
     def suits(self, lengths: Mapping[str, int]) -> bool:
         """Whether it is of use where names are these lengths, 0 or 1 among them, and none made for those is better.
@@ -201,8 +213,7 @@ class BoundLaunch:
         """Before a run of code that may be optimised now. Errors: those of the budget."""
         self.runs += 1
         if (improving := self.launch.improving) is not None:
-            steps = [(n, times * steps_of(body, self.scalars)) for n, times, body in self.launch.losses]
-            improving.count(self.runs, steps, budget)
+            improving.count(self.runs, self.launch.steps(self.scalars), budget)
 
     def _give_back(self, memory: RunMemory) -> None:
         """Let other runs borrow memory."""
