@@ -33,7 +33,7 @@ def look_at(monkeypatch):
         ("strict", Debug(is_strict=True)),
         ("programs,guard,poison", Debug(by_programs=True, guarded=True, poisons=True)),
         (",strict,,unoptimised,", Debug(is_strict=True, is_unoptimised=True)),
-        ("dump:/tmp/a,poison", Debug(Path("/tmp/a"), poisons=True)),
+        ("dump:some/folder,poison", Debug(Path("some/folder"), poisons=True)),
         ("perf", Debug(names_code=True)),
     ],
 )
