@@ -25,6 +25,19 @@ def test_error_comes_back():
         run_aside(lambda: (_ for _ in ()).throw(RunError("no")), (), nothing)
 
 
+def test_callers_thread_computes_where_no_other_is_to_be_had(monkeypatch):
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    def too_long() -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    assert run_aside(threading.get_ident, (), nothing) == threading.get_ident()
+    with pytest.raises(TimeoutError):
+        run_aside(threading.get_ident, (), too_long)
+
+
 def test_settings_of_numpy_hold_there():
     with np.errstate(divide="raise"), pytest.raises(FloatingPointError):
         run_aside(lambda: np.ones(1) / np.zeros(1), (), nothing)

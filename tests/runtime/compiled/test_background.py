@@ -7,7 +7,7 @@ import threading
 import pytest
 
 from whorl.codegen.target import charge, compiled_bytes
-from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
+from whorl.runtime.compiled.background import await_compiled, compile_aside, compile_in_background, spend
 from whorl.runtime.credit import LOWERING, Credit
 
 
@@ -40,6 +40,18 @@ def test_limit_ends_the_wait_and_the_work_goes_on() -> None:
         compile_aside(work, check)
     go_on.set()
     assert done.wait(10)
+
+
+def test_limit_ends_the_wait_for_another_threads_work() -> None:
+    done = threading.Event()
+
+    def check() -> None:
+        raise TimeoutError
+
+    with pytest.raises(TimeoutError):
+        await_compiled(done, check)
+    done.set()
+    await_compiled(done, check)
 
 
 def test_credit_pays_for_bytes_and_nodes_even_after_an_error() -> None:

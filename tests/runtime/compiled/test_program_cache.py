@@ -1,7 +1,9 @@
 """The program cache of a subgraph: what is compiled, compiled again, or left to the interpreter."""
 
 import pickle
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -207,3 +209,72 @@ def test_trip_count_is_no_length_of_any_name():
         for n, length in ((3, 5), (5, 3), (2, 2), (0, 4)):
             y, seen = made.run(None, {"n": np.array(n), "x": np.ones(length, F32)})
             assert (y.shape, seen.shape) == ((length,), (n, length))
+
+
+# ---- callers side by side ----------------------------------------------------------------------------------------
+
+FUNCTIONS = model("main (float[n] x) => (y) { e = Exp(x) s = Sigmoid(x) t = Tanh(x) u = Add(e, s) y = Mul(u, t) }")
+"""The interpreter rounds these functions otherwise than native code."""
+
+
+def beside_first_run(made, feeds):
+    """The bytes of four runs, of which the first is held up in the middle of compiling until the others have begun."""
+    cache, begun = subgraph(made).cache, threading.Barrier(4)
+    attempt = cache._attempt
+
+    def late(request, specialised):
+        begun.wait(60)
+        return attempt(request, specialised)
+
+    def work(number):
+        if number:
+            while not cache.pending:
+                time.sleep(0.001)
+            begun.wait(60)
+        return made.run(None, feeds)[0].tobytes()
+
+    cache._attempt = late
+    with ThreadPoolExecutor(4) as pool:
+        return list(pool.map(work, range(4)))
+
+
+def test_callers_beside_a_first_run_have_its_bits():
+    made, feeds = session(FUNCTIONS), {"x": np.random.default_rng(1).normal(size=999).astype(F32)}
+    (alone,) = session(FUNCTIONS).run(None, feeds)
+    assert beside_first_run(made, feeds) == [alone.tobytes()] * 4
+    assert launches(made) == 1
+
+
+def test_limit_of_a_caller_that_waits_for_another_one_is_heard():
+    made, feeds = session(FUNCTIONS), {"x": np.ones(9, F32)}
+    cache, may_go_on = subgraph(made).cache, threading.Event()
+    attempt = cache._attempt
+
+    def late(request, specialised):
+        may_go_on.wait(60)
+        return attempt(request, specialised)
+
+    cache._attempt = late
+    first = threading.Thread(target=made.run, args=(None, feeds))
+    first.start()
+    while not cache.pending:
+        time.sleep(0.001)
+    options = whorl.RunOptions()
+    options.timeout = 0.05
+    with pytest.raises(whorl.TimeLimitError):
+        made.run(None, feeds, options)
+    may_go_on.set()
+    first.join()
+    assert launches(made) == 1
+
+
+def test_failure_to_make_a_program_is_tried_again(monkeypatch):
+    made, feeds = session(FUNCTIONS), {"x": np.ones(9, F32)}
+    cache = subgraph(made).cache
+    with monkeypatch.context() as patch:
+        patch.setattr(cache, "_attempt", lambda *_: 1 // 0)
+        with pytest.raises(ZeroDivisionError):
+            made.run(None, feeds)
+    assert not cache.pending
+    made.run(None, feeds)
+    assert launches(made) == 1

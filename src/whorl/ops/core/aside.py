@@ -55,11 +55,17 @@ def run_aside(
 ) -> Any:
     """The result of a function that runs on another thread; raises its error, or that of `check` or a signal's handler.
 
-    `ends`: nothing that the function changes outlives it, so that an abandoned call may be ended anywhere.
+    `ends`: nothing that the function changes outlives it, so that an abandoned call may be ended anywhere. Where the
+    system starts no more threads, the caller's own runs it, and `check` is called after it.
     """
     computation = _Computation(function, arguments)
     thread = threading.Thread(target=computation, name="whorl-aside", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:
+        result = function(*arguments)
+        check()
+        return result
     try:
         while not computation.done.wait(PERIOD):
             check()

@@ -9,12 +9,13 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, TypeVar
 
 from whorl.codegen.target import charge, compiled_bytes
-from whorl.ops.core.aside import run_aside
+from whorl.ops.core.aside import PERIOD, run_aside
 from whorl.phases import Phase, phase
 from whorl.runtime.credit import Credit
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
+    from threading import Event
 
 T = TypeVar("T")
 
@@ -41,6 +42,13 @@ def compile_aside(work: Callable[[], T], check: Callable[[], None]) -> T:
         result, size = run_aside(_measure, (work,), check, ends=False)
     charge(size)
     return result
+
+
+def await_compiled(done: Event, check: Callable[[], None]) -> None:
+    """Wait for what another thread compiles, unless `check` raises first."""
+    with phase(Phase.WAITING):
+        while not done.wait(PERIOD):
+            check()
 
 
 def _measure(work: Callable[[], T]) -> tuple[T, int]:

@@ -27,7 +27,7 @@ from whorl.lowering.expressions import LoweringFault, TooLong, Unsupported
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import Folded, lower_graph
 from whorl.lowering.storage import rows_type
-from whorl.runtime.compiled.background import compile_aside, compile_in_background, spend
+from whorl.runtime.compiled.background import await_compiled, compile_aside, compile_in_background, spend
 from whorl.runtime.compiled.binding import (
     LEAST,
     MOST_BOUND,
@@ -76,7 +76,8 @@ class ProgramCache:
 
     Its programs fail where a loop wants more than `most_iterations`. Some iterations of a loop that runs on its own are
     always worth it; inputs that are `varying` from slice to slice are those of such a loop alone. Threads may ask at
-    once: `pending` are the signatures that one of them compiles, while the others interpret.
+    once: `pending` are the patterns that one of them compiles, and the events that are set once it has. Others that
+    may wait do: what the interpreter makes of functions and sums differs in last bits.
     """
 
     def __init__(
@@ -104,7 +105,7 @@ class ProgramCache:
         self.specialised: tuple[int, ...] = ()
         self.programs: dict[Pattern, Launch | Refusal] = {}
         self.recent: dict[Signature, BoundLaunch | Refusal] = {}
-        self.pending: set[Pattern] = set()
+        self.pending: dict[Pattern, threading.Event] = {}
         self.requests: dict[Pattern, int] = {}
         self.is_late = False
         self.folded = Folded()
@@ -163,12 +164,21 @@ class ProgramCache:
         waits: bool,
     ) -> Launch | Refusal | None:
         """The program of a pattern, compiled if it is time to; None where there is none yet."""
-        pattern, program = self._variant(binding, arrays)
-        self.is_late = program is None and budget.credit.is_spent and not in_loop
-        if program is not None:
-            return program
-        if self.is_late or not self._is_due(pattern, in_loop):
-            return None
+        while True:
+            with self.lock:
+                pattern, program = self._variant(binding, arrays)
+                self.is_late = program is None and budget.credit.is_spent and not in_loop
+                if program is not None:
+                    return program
+                done = self.pending.get(pattern)
+                if done is None:
+                    if self.is_late or not self._is_due(pattern, in_loop):
+                        return None
+                    self.pending[pattern] = threading.Event()
+                    break
+            if not waits:
+                return None
+            await_compiled(done, budget.check)
         decides = not is_last_variant(pattern)
         dtypes, integers = [x.dtype for x in arrays], _small_integers(arrays, self.varying)
         largest = max((x.size for x in arrays), default=0)
@@ -263,22 +273,26 @@ class ProgramCache:
         return launch.run(ready, budget, into)
 
     def _is_due(self, pattern: Pattern, in_loop: bool) -> bool:
-        """Whether to compile for a pattern now; it is then marked as under way."""
-        with self.lock:
-            if pattern in self.programs or pattern in self.pending:
-                return False
-            if len(self.requests) >= MOST_PROGRAMS and pattern not in self.requests:
-                self.requests.clear()
-            self.requests[pattern] = count = self.requests.get(pattern, 0) + 1
-            varies = bool(self.specialised) and self.loop is not None
-            is_hot = self.is_slice or not in_loop or count * self.size >= HOT
-            if not is_hot or (varies and not in_loop and count < REPEATED):
-                return False
-            self.pending.add(pattern)
-            return True
+        """Whether to compile for a pattern that has no program now."""
+        if len(self.requests) >= MOST_PROGRAMS and pattern not in self.requests:
+            self.requests.clear()
+        self.requests[pattern] = count = self.requests.get(pattern, 0) + 1
+        varies = bool(self.specialised) and self.loop is not None
+        is_hot = self.is_slice or not in_loop or count * self.size >= HOT
+        return is_hot and not (varies and not in_loop and count < REPEATED)
 
     def _compile(self, pattern: Pattern, request: Request) -> None:
-        """Make the program, if need be one specialised to small integer inputs: shapes may follow from them."""
+        """Make the program, and let those go on that wait for it; if it fails, one of them tries again."""
+        try:
+            program, specialised = self._specialise(request)
+            with self.lock:
+                self._add(pattern, request, program, specialised)
+        finally:
+            with self.lock:
+                self.pending.pop(pattern).set()
+
+    def _specialise(self, request: Request) -> tuple[Launch | Refusal, tuple[int, ...]]:
+        """The program, if need be one specialised to small integer inputs, from which shapes may follow."""
         specialised = self.specialised
         program = self._attempt(request, specialised)
         if isinstance(program, Refusal) and program.position is not None and not specialised and request.integers:
@@ -287,16 +301,17 @@ class ProgramCache:
                 program, specialised = again, tuple(request.integers)
         if isinstance(program, Refusal) and specialised:
             program = replace(program, position=None)
-        with self.lock:
-            self.pending.discard(pattern)
-            if specialised != self.specialised:
-                self.programs.clear()
-                self.recent.clear()
-                self.specialised = specialised
-                pattern = (*first_variant(pattern), *(contents_of(request.integers[n]) for n in specialised))
-            while len(self.programs) >= MOST_PROGRAMS:
-                self._forget(next(iter(self.programs)))
-            self.programs[pattern] = program
+        return program, specialised
+
+    def _add(self, pattern: Pattern, request: Request, program: Launch | Refusal, specialised: tuple[int, ...]) -> None:
+        if specialised != self.specialised:
+            self.programs.clear()
+            self.recent.clear()
+            self.specialised = specialised
+            pattern = (*first_variant(pattern), *(contents_of(request.integers[n]) for n in specialised))
+        while len(self.programs) >= MOST_PROGRAMS:
+            self._forget(next(iter(self.programs)))
+        self.programs[pattern] = program
 
     def _forget(self, pattern: Pattern) -> None:
         """Drop a program and what is bound to it."""
