@@ -225,27 +225,28 @@ def clock(work: Callable[[], object]) -> float:
 
 def engines(case: Case, path: Path, folder: Path) -> Iterator[Measurement]:
     """Two workers against one, in turns, after a first run of each that started them and compiled."""
+    batch = run(case, path, folder / "alone.first.parquet").batch
     with LocalCluster(n_workers=1, **ONE_EACH) as one, LocalCluster(n_workers=2, **ONE_EACH) as two:
         addresses = {1: one.scheduler_address, 2: two.scheduler_address}
-        yield from engine(case, "dask", path, folder, lambda workers: {"address": addresses[workers]})
+        yield from engine(case, "dask", path, folder, batch, lambda workers: {"address": addresses[workers]})
     with ray_cluster(2, None):
-        yield from engine(case, "ray", path, folder, lambda workers: {"workers": workers})
+        yield from engine(case, "ray", path, folder, batch, lambda workers: {"workers": workers})
 
 
 def engine(
-    case: Case, name: Any, path: Path, folder: Path, options: Callable[[int], dict[str, Any]]
+    case: Case, name: Any, path: Path, folder: Path, batch: int, options: Callable[[int], dict[str, Any]]
 ) -> Iterator[Measurement]:
     numbers = iter(range(1000))
     seconds, busiest = {1: list[float](), 2: list[float]()}, {1: list[float](), 2: list[float]()}
     for turn in range(ROUNDS + 1):
         for workers in (1, 2):
             with Busiest() as processes:
-                work = partial(run, case, path, folder / f"{name}{next(numbers)}.parquet", 256, on=name)
+                work = partial(run, case, path, folder / f"{name}{next(numbers)}.parquet", batch, on=name)
                 taken = clock(lambda work=work, workers=workers: work(**options(workers)))
             if turn:
                 seconds[workers].append(taken)
                 busiest[workers].append(processes.seconds)
-    what = f"{case.name} on two workers of {name}: {ROWS} rows"
+    what = f"{case.name} on two workers of {name}: {ROWS} rows, {batch} a run"
     for unit, values, target in (("s", seconds, GAIN), ("s of CPU of the busiest worker", busiest, None)):
         medians = {US: statistics.median(values[2]), ONE: statistics.median(values[1])}
         yield Measurement(what, unit, medians, target and medians[ONE] / target)

@@ -40,6 +40,21 @@ def test_short_run_that_another_process_disturbs_does_not_end_the_search(monkeyp
     assert choose_batch(measured, table(LARGEST)) == 16384
 
 
+def test_run_that_optimises_code_does_not_end_the_search(monkeypatch):
+    """A run costs 10 us and a row 10 ns; the second one of 256 rows takes 20 ms more, in which LLVM optimises."""
+    measured = scorer(PERCEPTRON, table(LARGEST), batch=64)
+    clock, runs = [0.0], Counter()
+
+    def run(self, feeds, rows):
+        runs[len(rows)] += 1
+        clock[0] += 1e-5 + 1e-8 * len(rows) + (2e-2 if len(rows) == 256 and runs[256] == 2 else 0)
+
+    monkeypatch.setattr("whorl.scoring.batches.time.perf_counter", lambda: clock[0])
+    monkeypatch.setattr("whorl.scoring.batches.time.process_time", lambda: clock[0])
+    monkeypatch.setattr(Scorer, "run", run)
+    assert choose_batch(measured, table(LARGEST)) == 16384
+
+
 def test_run_that_waits_for_other_processes_costs_its_cpu(monkeypatch):
     """A row costs 100 ns and a run 10 us; runs of more than 64 rows wait twice as long as they compute."""
     measured = scorer(PERCEPTRON, table(LARGEST), batch=64)

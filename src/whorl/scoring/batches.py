@@ -21,8 +21,9 @@ from whorl.scoring.rows import Group, Scorer
 
 SMALLEST, LARGEST, GROWTH = 64, 65536, 4
 SECONDS, GAIN = 0.5, 0.9
-SHORT, RUNS = 0.005, 5
-"""Seconds of a run that may be disturbed, and how many runs of a size are measured until they take twice as long."""
+SHORT, FEWEST_RUNS, RUNS = 0.005, 2, 5
+"""Seconds of a run that may be disturbed, and how many runs of a size are measured, most only until they take twice as
+long. One more run compiles; what it made is optimised in the next one."""
 COMPARED = 8
 """Rows that are computed together and alone."""
 RTOL, ATOL = 1e-3, 1e-5
@@ -97,7 +98,7 @@ def choose_batch(scorer: Scorer, sample: Any) -> int:
 
 
 def _measure(scorer: Scorer, columns: Any, rows: Group, count: int) -> float | None:
-    """The seconds of a run of so many rows after one that compiled what it needs; None where it fails.
+    """The seconds of the fastest run of so many rows, after one that compiled what it needs; None where it fails.
 
     Each run has other rows where there are some: of few rows that come again the CPU learns the branches.
     """
@@ -107,7 +108,7 @@ def _measure(scorer: Scorer, columns: Any, rows: Group, count: int) -> float | N
         starts = range(0, len(rows.rows) - count + 1, count)
         parts = [{name: each[start : start + count] for name, each in feeds.items()} for start in starts]
         scorer.run(parts[-1], rows.rows[:count])
-        while len(seconds) < RUNS and sum(seconds) < 2 * SHORT:
+        while len(seconds) < FEWEST_RUNS or (len(seconds) < RUNS and sum(seconds) < 2 * SHORT):
             part = parts[len(seconds) % len(parts)]
             clock, own = time.perf_counter(), time.process_time()
             scorer.run(part, rows.rows[:count])
