@@ -1,8 +1,10 @@
 """How much faster is onnxruntime with the loops of a model embedded by whorl, and what does entering one cost?
 
 Both models run in onnxruntime in one process, in turns, on one thread, with inputs and outputs bound; results are
-compared first. Targets: the part of the plain model's time that the embedded one may take, and microseconds by which a
-node that stands for a loop of no iterations may exceed an Identity.
+compared first. Where a workload is written in C, that runs beside them, without onnxruntime around it: it may round
+otherwise (-ffast-math), and says how much of a target this CPU leaves room for. Targets: the part of the plain model's
+time that the embedded one may take, and microseconds by which a node that stands for a loop of no iterations may exceed
+an Identity.
 """
 
 from __future__ import annotations
@@ -22,9 +24,9 @@ use_one_thread()
 
 import numpy as np
 import onnxruntime
-from loops import nests, networks, scalars, tensors
+from loops import in_c, nests, networks, scalars, tensors
 from loops.engines import bound
-from loops.workload import Feeds, model
+from loops.workload import Feeds, Workload, model
 from shapes_models import mamba
 
 import whorl
@@ -63,6 +65,18 @@ def session(path: str | bytes, library: str = "") -> Any:
     return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
 
 
+def in_turn(load: Workload, folder: Path) -> dict[str, Any]:
+    """Runs of the embedded and the plain model, and in C where that is written, after their results were compared."""
+    runs = pair(load.model, load.feeds, folder, load.tolerance, load.astray)
+    if load.kind in in_c.FORMS and in_c.compiler() is not None:
+        runs["c"] = in_c.runner(load)
+        expected = [x.numpy() for x in runs[PEER]()]
+        for actual, theirs in zip(runs["c"](), expected, strict=True):
+            if theirs.dtype.kind == "f" or not load.astray:
+                np.testing.assert_allclose(actual, theirs, rtol=load.tolerance, atol=load.tolerance)
+    return runs
+
+
 def pair(data: bytes | Path, feeds: Feeds, folder: Path, tolerance: float, astray: float) -> dict[str, Any]:
     """Runs of the embedded and the plain model, after their results were compared."""
     plain = session(data if isinstance(data, bytes) else str(data))
@@ -84,7 +98,7 @@ def cases(folder: Path) -> Iterator[tuple[str, float, Callable[[], dict[str, Any
     made = dict(entry for part in (scalars, tensors, nests, networks) for entry in part.workloads())
     for name, times in TARGETS.items():
         load = made[name]()
-        yield name, times, partial(pair, load.model, load.feeds, folder, load.tolerance, load.astray)
+        yield name, times, partial(in_turn, load, folder)
     path = folder / "mamba.onnx"
     mamba.write(8, path)
     for (batch, length), times in MAMBA.items():
