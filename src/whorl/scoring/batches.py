@@ -1,6 +1,7 @@
 """How rows lie in runs, and how many do: what is right by comparing rows together and alone, what is fast by measuring.
 
-Batches grow four times, within a second and a limit on memory, as long as that makes rows a tenth cheaper. Runs that
+Batches grow four times, within a second, a part of what the rows of the sample take and a limit on memory, as long as
+that makes rows a tenth cheaper. Runs that
 are so short that other processes may have disturbed them do not end that. The smallest batch counts that is about as
 cheap as the cheapest. A run takes its seconds of the clock, or of the CPU where they are fewer: then it waited for
 other processes, and one on several threads most of all.
@@ -24,6 +25,8 @@ SECONDS, GAIN = 0.5, 0.9
 SHORT, FEWEST_RUNS, RUNS = 0.005, 2, 5
 """Seconds of a run that may be disturbed, and how many runs of a size are measured, most only until they take twice as
 long. One more run compiles; what it made is optimised in the next one."""
+SHARE = 12
+"""A run that is measured takes at most this part of what all rows of the sample take, or is short."""
 COMPARED = 8
 """Rows that are computed together and alone."""
 RTOL, ATOL = 1e-3, 1e-5
@@ -91,7 +94,8 @@ def choose_batch(scorer: Scorer, sample: Any) -> int:
             break
         cost, cheapest = seconds / count, min(costs.values(), default=float("inf"))
         costs[size] = cost
-        if GROWTH * seconds > SECONDS or (cost > GAIN * cheapest and seconds > SHORT):
+        most = min(SECONDS, max(2 * SHORT, sample.num_rows * min(costs.values()) / SHARE))
+        if GROWTH * seconds > most or (cost > GAIN * cheapest and seconds > SHORT):
             break
         size *= GROWTH
     return min((size for size, cost in costs.items() if GAIN * cost <= min(costs.values())), default=SMALLEST)

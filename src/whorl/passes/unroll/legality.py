@@ -46,11 +46,12 @@ def require_speculatable(region: Region, total: Collection[Node] = ()) -> None:
     for node in walk(region):
         if not node.op.pure:
             raise CannotUnroll(f"{node.title} is random, and would draw where it did not")
+    totality = Totality()
     for node in region.nodes:
         values = [value for value in (*node.inputs, *node.outputs) if value is not None]
         if not all(isinstance(value.type, TensorType) for value in values):
             raise CannotUnroll(f"{node.title} works on a sequence or optional")
-        if may_fail(node, total):
+        if may_fail(node, total, totality):
             reason = f"{node.title} may fail on values that it does not see now"
             raise CannotUnroll(reason, lengths=_helpful_lengths(node))
 
@@ -68,13 +69,21 @@ def require_same_type(old: Value, new: Value, what: str) -> None:
         raise CannotUnroll(f"{what} is {old.type} or {new.type}")
 
 
-def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
-    """Whether a node may refuse its operands, at any lengths of their named dims, or of those inside."""
+def may_fail(node: Node, total: Collection[Node] = (), totality: Totality | None = None) -> bool:
+    """Whether a node may refuse its operands, at any lengths of their named dims, or of those inside.
+
+    `totality` remembers what is known of values, for nodes that read the same ones.
+    """
     if node in total:
         return False
+    totality = totality or Totality()
     if node.regions:
         inside = (inner for region in node.regions for inner in region.nodes)
-        return loop_may_fail(node) or _has_variable_integers(node) or any(may_fail(inner, total) for inner in inside)
+        return (
+            loop_may_fail(node)
+            or _has_variable_integers(node)
+            or any(may_fail(inner, total, totality) for inner in inside)
+        )
     operands = [value for value in node.inputs if value is not None]
     if isinstance(node.op, Elementwise) and len(operands) == 1 and not _reads_numbers_in_text(node):
         return False
@@ -83,7 +92,7 @@ def may_fail(node: Node, total: Collection[Node] = ()) -> bool:
     if sizes := sorted(_names_in_sizes(node) - {*names}):
         names += sizes
         samples = [*_samples(len(names)), (_LARGE,) * len(names)]
-    return not all(_is_total(node, dict(zip(names, lengths, strict=True))) for lengths in samples)
+    return not all(_is_total(node, dict(zip(names, lengths, strict=True)), totality) for lengths in samples)
 
 
 def loop_may_fail(node: Node) -> bool:
@@ -134,7 +143,7 @@ def _helpful_lengths(node: Node) -> list[str]:
     if node.regions:
         return []
     names = _names(node)
-    return names if _is_total(node, dict.fromkeys(names, EXAMPLE)) else []
+    return names if _is_total(node, dict.fromkeys(names, EXAMPLE), Totality()) else []
 
 
 def _names(node: Node) -> list[str]:
@@ -162,17 +171,17 @@ def _samples(count: int) -> list[tuple[int, ...]]:
     return [(0,) * count, (1,) * count, rising, rising[::-1]]
 
 
-def _is_total(node: Node, lengths: Mapping[str, int]) -> bool:
+def _is_total(node: Node, lengths: Mapping[str, int], totality: Totality) -> bool:
     """Whether a node surely gives results where its operands have these lengths."""
     inputs = [None if value is None else _at_lengths(value, lengths) for value in node.inputs]
     probe = _typed(node.op, inputs)
     if probe is None:
         return False
     if _has_variable_integers(probe) or _reads_numbers_in_text(probe):
-        return _says_whether_it_fails(probe) and Totality().is_total(probe)
+        return _says_whether_it_fails(probe) and totality.is_total(probe)
     if any(_has_text(value) for value in probe.outputs):
         probe = _typed(node.op, [None if value is None else _as_number(value) for value in inputs]) or probe
-    return not _says_whether_it_fails(probe) or Totality().is_total(probe)
+    return not _says_whether_it_fails(probe) or totality.is_total(probe)
 
 
 def _typed(op: Op, inputs: Sequence[Value | None]) -> Node | None:
