@@ -1,5 +1,8 @@
 """Points of sweeps: grids, samples, and how they are written."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -117,3 +120,12 @@ def test_wrong_text_is_refused(read, text, message):
     with pytest.raises(RunError) as error:
         read(text)
     assert str(error.value) == message
+
+
+def test_grid_of_points_needs_no_statistics():
+    """SciPy's take two seconds to import."""
+    script = (
+        "import sys; from whorl.scoring.designs import design_of; design_of({'grid': {'a': [1, 2]}}).table()\n"
+        "assert 'scipy.stats' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)

@@ -9,7 +9,6 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 from msgspec import Struct
-from scipy.stats import qmc
 
 from whorl.errors import RunError
 from whorl.scoring.packages import arrow
@@ -67,16 +66,19 @@ class Design(Struct, frozen=True):
     def _samples(self, whole: frozenset[str]) -> dict[str, np.ndarray]:
         if not self.random:
             return {}
-        count = len(self.random)
-        match self.method:
-            case "random":
-                parts = np.random.default_rng(self.seed).random((self.points, count))
-            case "latin":
-                parts = qmc.LatinHypercube(count, rng=self.seed).random(self.points)
-            case "sobol":
-                sampler = qmc.Sobol(count, rng=self.seed)
-                parts = sampler.random_base2(math.ceil(math.log2(self.points)))[: self.points]
+        if self.method == "random":
+            parts = np.random.default_rng(self.seed).random((self.points, len(self.random)))
+        else:
+            parts = self._spread_out(len(self.random))
         return {name: each.at(parts[:, k], name in whole) for k, (name, each) in enumerate(self.random.items())}
+
+    def _spread_out(self, count: int) -> np.ndarray:
+        from scipy.stats import qmc  # takes two seconds, which other designs need not wait for
+
+        if self.method == "latin":
+            return qmc.LatinHypercube(count, rng=self.seed).random(self.points)
+        sampler = qmc.Sobol(count, rng=self.seed)
+        return sampler.random_base2(math.ceil(math.log2(self.points)))[: self.points]
 
 
 def _integers(values: list[Any]) -> list[Any]:
