@@ -1,10 +1,9 @@
 """How rows lie in runs, and how many do: what is right by comparing rows together and alone, what is fast by measuring.
 
 Batches grow four times, within a second, a part of what the rows of the sample take and a limit on memory, as long as
-that makes rows a tenth cheaper. Runs that
-are so short that other processes may have disturbed them do not end that. The smallest batch counts that is about as
-cheap as the cheapest. A run takes its seconds of the clock, or of the CPU where they are fewer: then it waited for
-other processes, and one on several threads most of all.
+that makes rows a tenth cheaper. Runs that are so short that other processes may have disturbed them do not end that.
+The smallest batch counts that is about as cheap as the cheapest. A run takes its seconds of the clock, or of the CPU
+where they are fewer: then it waited for other processes, and one on several threads most of all.
 """
 
 from __future__ import annotations
