@@ -4,7 +4,8 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
 from whorl.kernel.polls import insert_polls
 from whorl.kernel.program import Assign, For, Program, Spread, Store, While
-from whorl.lowering.work import LANES, Ceiling, skeleton, steps_of, work_of
+from whorl.lowering import work
+from whorl.lowering.work import LANES, Ceiling, StepCounter, skeleton, steps_of, work_of
 
 N, I, J = (Var(INT64, name, False) for name in "nij")
 X = Buffer("x", FLOAT32, (None,))
@@ -59,6 +60,29 @@ def test_steps_are_taken_one_after_the_other_and_weighed():
     assert steps_of(skeleton([nest(N, parallel=True)], lambda _: 15), {N: 100}) == 1500
 
 
+def test_steps_are_counted_once_for_lengths_that_matter(monkeypatch):
+    counts = []
+    monkeypatch.setattr(work, "steps_of", lambda body, lengths: counts.append(lengths[N]) or steps_of(body, lengths))
+    counter = StepCounter([nest(N, parallel=True)])
+    assert [counter.steps({N: n, J: j}) for n, j in ((100, 1), (100, 2), (7, 2), (7, 9), (100, 9))] == [
+        100,
+        100,
+        7,
+        7,
+        100,
+    ]
+    assert counts == [7]
+
+
+def test_walk_ends_where_there_is_enough():
+    loops = [nest(index_const(10)), nest(N), nest(index_const(1000))]
+    assert work_of(program(*loops), 1000, {N: 50}, enough=60) == 1060
+    assert work_of(program(*loops), 1000, {N: 50}, enough=59) == 60
+    inside = For(J, N, [*loops])
+    assert work_of(program(inside), 1000, {N: 0}, enough=59) == 0
+    assert work_of(program(inside), 1000, {N: 2}, enough=5) > 5
+
+
 def test_loop_without_a_bound_has_as_many_trips_as_are_taken_for_it():
     loop = While([], Const(BOOL, True), [nest(index_const(10))])
     assert work_of(program(loop), 1000) == 1000 * (1 + 10)
@@ -86,6 +110,33 @@ def test_ceiling_is_measured_again_only_for_lengths_beyond_the_next_power_of_two
     ceiling = Ceiling(100, measure)
     assert [ceiling.covers({N: n}) for n in (33, 50, 64, 2, 90, 101, 33)] == [True, True, True, True, True, False, True]
     assert questions == [(64, True), (128, True), (90, False), (128, True), (101, False)]
+
+
+def test_ceiling_is_not_measured_again_for_lengths_beyond_ones_that_exceed_it():
+    questions = []
+
+    def measure(lengths, is_bound):
+        questions.append((lengths[N], lengths[J], is_bound))
+        return lengths[N] * lengths[J]
+
+    ceiling = Ceiling(100, measure)
+    pairs = [(8, 16), (9, 16), (8, 90), (7, 16), (16, 7), (16, 8), (8, 8), (200, 1), (201, 1), (201, 0)]
+    answers = [ceiling.covers({N: n, J: j}) for n, j in pairs]
+    assert answers == [n * j <= 100 for n, j in pairs]
+    exact = [(n, j) for n, j, is_bound in questions if not is_bound]
+    assert exact == [(8, 16), (7, 16), (16, 7), (8, 8), (200, 1), (201, 0)]
+
+
+def test_ceiling_takes_differences_that_are_negative_by_what_they_are_apart():
+    questions = []
+
+    def measure(lengths, is_bound):
+        questions.append(lengths[N])
+        return lengths[N]
+
+    ceiling = Ceiling(100, measure)
+    assert [ceiling.covers({N: n, J: -n}) for n in (200, 300, 60, 70, 101)] == [False, False, True, True, False]
+    assert questions == [256, 200, 64, 128, 70, 128, 101]
 
 
 def test_bound_of_a_difference_covers_smaller_lengths():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -22,6 +23,8 @@ LANES = 8
 """Steps of an innermost parallel loop that are taken together."""
 MOST_TRIPS = 1 << 24
 """Iterations that a loop is taken to have where only the run knows how many, unless the caller says more."""
+MOST_BEYOND = 8
+"""Lengths that a ceiling remembers since the program computes more for them."""
 OP_WORK = 4096
 """What an op that the runtime computes counts for, whatever it does."""
 _ON_LENGTHS: dict[str, Callable[[int, int], int]] = {
@@ -37,13 +40,17 @@ _KEEPING = frozenset(("add", "sub", "div", "min", "max"))
 
 
 def work_of(
-    program: Program, most_trips: int = MOST_TRIPS, lengths: Mapping[Expr, int] | None = None, is_bound: bool = False
+    program: Program,
+    most_trips: int = MOST_TRIPS,
+    lengths: Mapping[Expr, int] | None = None,
+    is_bound: bool = False,
+    enough: int | None = None,
 ) -> int:
     """Innermost statements that run at most, where scalars have these lengths; `is_bound`: or any smaller ones.
 
-    A loop whose bound only the run knows has `most_trips` of them.
+    A loop whose bound only the run knows has `most_trips` of them. Above `enough`, their number does not matter.
     """
-    return _Work(most_trips, dict(lengths or {}), is_bound=is_bound).of(program.body)
+    return _Work(most_trips, dict(lengths or {}), is_bound=is_bound, enough=enough).of(program.body)
 
 
 def steps_of(statements: Sequence[Statement], lengths: Mapping[Expr, int]) -> int:
@@ -51,26 +58,79 @@ def steps_of(statements: Sequence[Statement], lengths: Mapping[Expr, int]) -> in
     return _Work(TYPICAL, dict(lengths), lanes=1).of(statements)
 
 
+@functools.cache
+def _kernels() -> Mapping[str, Kernel]:
+    """The table of kernels, which a process that compiles nothing may not need."""
+    kernels: dict[str, Kernel] = import_whole("whorl.kernels.table").KERNELS
+    return kernels
+
+
+class StepCounter:
+    """The steps of statements for the lengths of each run, counted once for those of them that matter."""
+
+    def __init__(self, statements: Sequence[Statement]) -> None:
+        self.statements = statements
+        self.read: tuple[Expr, ...] | None = None
+        self.counted: dict[tuple[int, ...], int] = {}
+
+    def steps(self, lengths: Mapping[Expr, int]) -> int:
+        """The steps where scalars, the same ones each time, have these lengths."""
+        if self.read is None:
+            known = _Recorder(lengths)
+            steps = _Work(TYPICAL, known, lanes=1).of(self.statements)
+            self.read = tuple([scalar for scalar in lengths if scalar in known.read])
+            self.counted[tuple([lengths[scalar] for scalar in self.read])] = steps
+            return steps
+        key = tuple([lengths[scalar] for scalar in self.read])
+        if key not in self.counted:
+            self.counted[key] = steps_of(self.statements, lengths)
+        return self.counted[key]
+
+
+class _Recorder(dict[Expr, int]):
+    """Numbers that are known, and of which of them the walk makes use, which it does whatever they are."""
+
+    def __init__(self, known: Mapping[Expr, int]) -> None:
+        super().__init__(known)
+        self.read: set[Expr] = set()
+
+    def get(self, key: Expr, default: int | None = None) -> int | None:  # type: ignore[override]
+        self.read.add(key)
+        return super().get(key, default)
+
+
 class Ceiling:
     """Whether a program computes no more than `most`, by one of these measures, for the lengths of each run.
 
-    To measure takes longer than many a run. It is done for powers of two, and what is smaller than those is within.
+    To measure takes longer than many a run. It is done for powers of two, and what is smaller than those is within;
+    what is larger than lengths for which it computes more is taken to do so, too.
     """
 
     def __init__(self, most: int, measure: Callable[[Mapping[Expr, int], bool], int]) -> None:
         self.most, self.measure = most, measure
         self.within: Mapping[Expr, int] = {}
+        self.beyond: Sequence[Mapping[Expr, int]] = ()
 
     def covers(self, lengths: Mapping[Expr, int]) -> bool:
         """Whether it does for these lengths, of the same scalars each time."""
         within = self.within
-        if within and all(length <= within[scalar] for scalar, length in lengths.items()):
+        if within and _is_within(lengths, within):
             return True
+        if any(_is_within(least, lengths) for least in self.beyond):
+            return False
         larger = {scalar: max(within.get(scalar, 0), 1 << length.bit_length()) for scalar, length in lengths.items()}
-        if self.measure(larger, True) > self.most:
-            return self.measure(lengths, False) <= self.most
-        self.within = larger
-        return True
+        if self.measure(larger, True) <= self.most:
+            self.within = larger
+            return True
+        if self.measure(lengths, False) <= self.most:
+            return True
+        others = [least for least in self.beyond if not _is_within(lengths, least)]
+        self.beyond = [dict(lengths), *others][:MOST_BEYOND]
+        return False
+
+
+def _is_within(lengths: Mapping[Expr, int], most: Mapping[Expr, int]) -> bool:
+    return all(abs(length) <= abs(most[scalar]) for scalar, length in lengths.items())
 
 
 def skeleton(statements: Sequence[Statement], weight: Callable[[Statement], int] = lambda _: 1) -> list[Statement]:
@@ -103,18 +163,24 @@ class _Work(Struct):
     """The walk: what is taken for numbers that only the run knows, and the numbers that are known.
 
     Loops inside count as in the first iteration, which is the longest where they take what is left of a block.
-    `is_bound`: numbers are what they are at most for lengths up to those that are known.
+    `is_bound`: numbers are what they are at most for lengths up to those that are known. The walk of a block ends where
+    its statements are more than `enough`.
     """
 
     most: int
     known: dict[Expr, int]
     is_bound: bool = False
     lanes: int = LANES
+    enough: int | None = None
 
     def of(self, statements: Sequence[Statement]) -> int:
         total = 0
         for statement in statements:
+            if self.enough is not None and total > self.enough:
+                break
             match statement:
+                case Fail():
+                    total += 1
                 case Spread(first=first, count=count, extent=extent, body=body):
                     self.known |= {first: 0, count: self.extent(extent)}
                     total += self.of(body)
@@ -129,8 +195,7 @@ class _Work(Struct):
                     total += 1 + max(self.of(then), self.of(other))
                 case Call(kernel=kernel, numbers=numbers):
                     values = [n if isinstance(n, int) else self.number(n) for n in numbers]
-                    kernels: dict[str, Kernel] = import_whole("whorl.kernels.table").KERNELS
-                    total += kernels[kernel].meaning.work([TYPICAL if n is None else n for n in values])
+                    total += _kernels()[kernel].meaning.work([TYPICAL if n is None else n for n in values])
                 case RunOp():
                     total += OP_WORK
                 case Assign(var=var, value=value) if var.once and (number := self.assigned(value)) is not None:

@@ -23,7 +23,7 @@ from whorl.kernels.aligned import aligned_empty
 from whorl.llvm.fuel import FUEL
 from whorl.lowering import graph_program
 from whorl.lowering.graph_program import MOST_ELEMENTS, GraphProgram
-from whorl.lowering.work import Ceiling, steps_of, work_of
+from whorl.lowering.work import Ceiling, StepCounter, work_of
 from whorl.runtime.buffer_pool import LARGE, empty, make_allocator
 from whorl.runtime.compiled.entries import entry_of
 from whorl.runtime.compiled.lists import form_lists, list_maker, nothing
@@ -72,6 +72,7 @@ class Launch:
         origins: Sequence[Origin | None] = (),
     ) -> None:
         self.graph, self.code, self.losses, self.origins = graph, code, losses, origins
+        self.counters = [(n, times, StepCounter(body)) for n, times, body in losses]
         self.counted: dict[tuple[int, ...], Sequence[tuple[int, int]]] = {}
         self.takes_arrays, self.asks, self.least_seconds = takes_arrays, asks, least_seconds
         program = graph.program
@@ -92,7 +93,8 @@ class Launch:
         self.only_asks = self.asks and not (self.has_calls or program.growing)
         self.needs_help = self.has_calls or self.asks or bool(program.growing)
         self.spare: list[RunMemory] = []
-        self.is_short = Ceiling(FUEL // MOST_OPERATIONS - 1, partial(work_of, program, FUEL))
+        most = FUEL // MOST_OPERATIONS - 1
+        self.is_short = Ceiling(most, partial(work_of, program, FUEL, enough=most))
         self.table: StringTable | None = None
         if graph.strings is not None:
             self.table = import_whole("whorl.runtime.compiled.strings").StringTable(graph.strings)
@@ -105,7 +107,7 @@ class Launch:
         lengths = {scalar: 1 << max(length - 1, 0).bit_length() for scalar, length in scalars.items()}
         key = tuple(lengths.values())
         if key not in self.counted:
-            self.counted[key] = [(n, times * steps_of(body, lengths)) for n, times, body in self.losses]
+            self.counted[key] = [(n, times * counter.steps(lengths)) for n, times, counter in self.counters]
         return self.counted[key]
 
     def suits(self, lengths: Mapping[str, int]) -> bool:
