@@ -4,8 +4,22 @@ from __future__ import annotations
 
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Const, Load, Var, index_const
-from whorl.kernel.outline import FEW, SHORT, is_glue, outline
-from whorl.kernel.program import Assign, For, Program, Reserve, RunOp, Statement, Store, Swap, When, While
+from whorl.kernel.outline import FEW, SHORT, is_glue, only_calls_kernels, outline
+from whorl.kernel.program import (
+    Assign,
+    Call,
+    For,
+    Poll,
+    Program,
+    Reserve,
+    RunOp,
+    Spread,
+    Statement,
+    Store,
+    Swap,
+    When,
+    While,
+)
 from whorl.ops.elementwise.arithmetic import Add
 
 X, Y = Buffer("x", FLOAT32, (100,)), Buffer("y", FLOAT32, (100,))
@@ -87,3 +101,12 @@ def test_program_that_hardly_computes_is_glue() -> None:
     assert computing(FEW * SHORT, "neg")
     assert not computing(FEW * SHORT + 1, "neg")
     assert not computing(1, "exp")
+
+
+def test_nest_that_says_what_a_kernel_runs_on_only_calls_it() -> None:
+    first, count = Var(INT64, "first"), Var(INT64, "count")
+    call = Call("packed_matmul", [(Y, (index_const(0),))], (1, 2, 3, 4))
+    own: list[Statement] = [Assign(Var(INT64, "end"), Apply(INT64, "add", (first, count))), Poll(9), call]
+    assert only_calls_kernels(Spread(first, count, index_const(8), index_const(1), own))
+    assert not only_calls_kernels(Spread(first, count, index_const(8), index_const(1), [*own, copying(1)]))
+    assert not only_calls_kernels(Spread(first, count, index_const(8), index_const(1), [For(first, count, own)]))

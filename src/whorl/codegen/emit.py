@@ -18,7 +18,7 @@ from whorl.codegen.target import host
 from whorl.debug import debug, dump_program
 from whorl.kernel.canonical import Nest, NestDescription
 from whorl.kernel.equality import key_of
-from whorl.kernel.outline import is_glue, may_stay_unoptimised, outline, spreads_of
+from whorl.kernel.outline import is_glue, may_stay_unoptimised, only_calls_kernels, outline, spreads_of
 from whorl.kernel.program import Fail, Program, text_of
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Machine, Module, Unit
@@ -56,7 +56,7 @@ class ProgramModule(Module):
     def quick(self) -> frozenset[str]:
         if self.effort != Effort.GLUE:
             return frozenset()
-        nests = set(self.nests.values())
+        nests = [nest for nest in set(self.nests.values()) if not only_calls_kernels(nest.statement)]
         return frozenset(name_of(nest) for nest in nests if may_stay_unoptimised(nest.statement))
 
     @in_phase(Phase.EMIT)
@@ -107,7 +107,8 @@ def _add_nests(module: Module, nests: Mapping[int, Nest]) -> None:
 @functools.lru_cache(NEST_MODULES)
 def _nest_module(nest: Nest, machine: Machine) -> Module:
     """The LLVM IR of a nest's function, in which more effort takes a quarter longer and makes no faster code."""
-    module, name = Module(machine, Effort.ROUTINES), name_of(nest)
+    effort = Effort.GLUE if only_calls_kernels(nest.statement) else Effort.ROUTINES
+    module, name = Module(machine, effort), name_of(nest)
     module.comment = dump_program(text_of([nest.statement]), name.removeprefix("@whorl."))
     f, parameters = open_function(module, nest)
     frame = NestFrame(f, nest, parameters)

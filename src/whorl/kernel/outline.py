@@ -12,7 +12,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from whorl.ir.dtypes import is_float
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Expr, Var
 from whorl.kernel.canonical import Nest, NestDescription
-from whorl.kernel.program import For, Program, RunOp, Spread, Statement, Take, When, While
+from whorl.kernel.program import Assign, Call, For, Poll, Program, RunOp, Spread, Statement, Take, When, While
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import all_statements, assigned, blocks, expressions
 
@@ -70,6 +70,11 @@ def may_stay_unoptimised(statement: Statement) -> bool:
             if any(op.op in _LEFT_OPEN and is_float(op.dtype) for op in ops):
                 return False
     return True
+
+
+def only_calls_kernels(statement: Statement) -> bool:
+    """Whether a nest does nothing but say what kernels run on: then no optimiser makes it faster."""
+    return all(isinstance(each, Spread | Call | Assign | Poll) for each in all_statements([statement]))
 
 
 def has_functions(statement: Statement) -> bool:

@@ -20,7 +20,7 @@ from whorl.ir.dtypes import BOOL, FLOAT32, INT64
 from whorl.ir.native.expressions import Apply, Buffer, Load, Var, index_const
 from whorl.kernel.outline import may_stay_unoptimised
 from whorl.kernel.program import For, Program, Statement, Store, While
-from whorl.llvm.module import Effort
+from whorl.llvm.module import Effort, Source
 from whorl.runtime.compiled import direct_call, improving
 from whorl.runtime.compiled.background import compile_in_background
 from whorl.runtime.compiled.compile_graph import WEIGHT_OF_FUNCTIONS
@@ -37,6 +37,12 @@ STRAIGHT = """main (float[n, 4] x) => (float[4, n] columns, float[m, 4] twice, f
   more = Add (x, squares)
   waves = Div (more, x)
 }"""
+
+
+PRODUCT = """shape = Constant <value = int64[2] {64, 64}> ()
+  weights = ConstantOfShape <value = float[1] {0.5}> (shape)
+  b = MatMul (a, weights)
+  waves = Div"""
 
 
 @pytest.fixture(autouse=True)
@@ -276,3 +282,21 @@ def test_steps_inside_a_nest_count_and_not_only_what_it_writes() -> None:
 def test_a_program_with_a_loop_of_its_own_is_never_compiled_quickly() -> None:
     x, y = Buffer("x", FLOAT32, (8,)), Buffer("y", FLOAT32, (8,))
     assert not emit(Program([], [x, y], [], applying("add"))).quick
+
+
+def test_nests_that_only_call_kernels_are_compiled_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = STRAIGHT.replace("(float[n, 4] x)", "(float[n, 4] x, float[n, 64] a)")
+    text = text.replace("float[n, 4] waves)", "float[n, 4] waves, float[n, 64] b)").replace("waves = Div", PRODUCT)
+    compiled: list[Effort] = []
+
+    def spy(sources: list[Source]) -> list[bytes]:
+        compiled.extend(source.effort for source in sources if "packed_matmul" in source.text and "nest" in source.text)
+        return objects(sources)
+
+    objects = target.object_codes
+    monkeypatch.setattr(target, "object_codes", spy)
+    used = whorl.InferenceSession(model(text).SerializeToString())
+    inputs = {**feeds(7), "a": np.ones((7, 64), np.float32)}
+    first = bits(used.run(None, inputs))
+    assert bits(used.run(None, inputs)) == first
+    assert compiled == [Effort.GLUE]
