@@ -2,59 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
 import sys
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from whorl.codegen import direct_call as code
-from whorl.codegen import objects
-
-F32 = np.dtype(np.float32)
-ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
-INPUT, OUTPUT, COPIED = range(3)
-"""The cells of the programs here: two arrays, and the bytes that go from one to the other."""
-
-
-class Call:
-    """The call of a program of Python that takes `x`, four floats, and makes four."""
-
-    def __init__(self, program: Callable[[np.ndarray], int], contents: bytes = b"", maker: object = None) -> None:
-        interface = code.interface()
-        if interface is None:
-            pytest.skip("machine code knows neither this Python nor this NumPy")
-        block, lengths, positions = np.zeros(3, np.int64), np.array([4]), np.array([0])
-        elements, name = np.frombuffer(contents, np.uint8), "x"
-        entry = ENTRY(lambda _: program(block))
-        feed = [id(name), id(F32), 1, lengths.ctypes.data, elements.size, elements.ctypes.data, 0]
-        result = [0 if maker is None else id(maker), id(F32), 1, lengths.ctypes.data, 0]
-        records = np.array(feed), np.array(result)
-        first = block.ctypes.data
-        addresses = ctypes.cast(entry, ctypes.c_void_p).value or 0, first, first, first + objects.WORD, 0
-        tables = records[0].ctypes.data, positions.ctypes.data, records[1].ctypes.data
-        numbers = [0, 1, 1, 1, *addresses, *tables, *[0] * 6, *interface]
-        self.cells = np.array(numbers, np.int64).view(code.Cells)
-        self.cells.alive = [block, lengths, positions, elements, name, entry, records, maker]
-        self.run = code.function_over(self.cells)
-
-
-def array_at(block: np.ndarray, cell: int) -> np.ndarray:
-    """The array whose object's address is in a cell; the call has a reference to it."""
-    return ctypes.cast(int(block[cell]), ctypes.py_object).value
-
-
-def double(block: np.ndarray) -> int:
-    array_at(block, OUTPUT)[:] = array_at(block, INPUT) * 2
-    return 0
-
-
-def floats(*values: float) -> np.ndarray:
-    return np.array(values, F32)
+from codegen.calls import F32, Call, double, floats
 
 
 def test_program_gets_the_feed_and_a_new_array() -> None:

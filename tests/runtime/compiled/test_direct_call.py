@@ -21,7 +21,7 @@ from runtime.native_sessions import DOUBLED, F32, SUM, session
 import whorl
 from whorl.codegen import direct_call as code
 from whorl.runtime.buffer_pool import LARGE
-from whorl.runtime.compiled import cores, direct_call, launch
+from whorl.runtime.compiled import call_results, cores, direct_call, launch
 from whorl.runtime.compiled.fast_path import FastPath
 
 RUNS = 4
@@ -172,7 +172,7 @@ def test_outputs_whose_lengths_the_run_tells() -> None:
 
 
 def test_much_memory_goes_back_after_the_run(monkeypatch) -> None:
-    monkeypatch.setattr(direct_call, "SPARE_BYTES", 1 << 20)
+    monkeypatch.setattr(call_results, "SPARE_BYTES", 1 << 20)
     monkeypatch.setattr(launch, "SPARE_BYTES", 1 << 20)
     made = session(REPEATED)
     often(made, repeated(2, 1, -2))
@@ -230,6 +230,23 @@ def test_work_for_several_cores_ends_calls() -> None:
     np.testing.assert_array_equal(made.run(None, feeds[1])[0], once)
 
 
+SQUARES = model("""main (seq(float[K, K]) s) => (seq(float[K, K]) r) {
+    r = SequenceMap (s) <body = b (float[K, K] v) => (float[K, K] w) { w = MatMul(v, v) }>
+}""")
+
+
+@pytest.mark.skipif(cores.cores_of(0) < 2, reason="there is one core")
+def test_lists_with_work_for_several_cores_go_the_long_way_and_smaller_ones_do_not() -> None:
+    made = session(SQUARES)
+    small, large = ({"s": [np.ones((n, n), F32) for n in sizes]} for sizes in ((2, 3), (300, 301)))
+    often(made, small)
+    for _ in range(3):
+        (r,) = made.run(None, large)
+        assert [x[0, 0] for x in r] == [300, 301]
+    assert calls(made)(large) is None
+    assert [x[0, 0] for x in calls(made)(small)[0]] == [2, 3]
+
+
 def test_large_outputs_lie_in_memory_used_before() -> None:
     count = LARGE // 4
     made, feeds = session(SUM, **ONE_THREAD), {"x": np.arange(count, dtype=F32), "y": np.ones(count, F32)}
@@ -273,18 +290,130 @@ def test_session_and_its_memory_go_together() -> None:
 GATHERED = model("main (float[n] x, int64 i) => (float y) { y = Gather(x, i) }")
 
 
-LIST = model("""main (seq(float[K]) s, float[n] x) => (seq(float[K]) r, float[n] y) {
+MAPPED = model("""main (seq(float[K]) s, float[n] x) => (seq(float[K]) r, float[n] y) {
     r = SequenceMap (s) <body = b (float[K] v) => (float[K] w) { w = Add(v, v) }>
     y = Neg(x)
 }""")
 
 
-def test_lists_are_not_fed_by_a_call() -> None:
-    made, feeds = session(LIST), {"s": [floats([1]), floats([2])], "x": floats([3])}
-    for _ in range(RUNS):
-        (doubled, negative) = made.run(None, feeds)
-        assert ([x.tolist() for x in doubled], negative.tolist()) == ([[2], [4]], [-3])
-    assert calls(made) is None
+def mapped(*lengths: int) -> dict[str, Any]:
+    return {"s": [np.arange(n, dtype=F32) for n in lengths], "x": floats([3])}
+
+
+def doubled(feeds: dict[str, Any]) -> list[Any]:
+    return [[(2 * x).tolist() for x in feeds["s"]], (-feeds["x"]).tolist()]
+
+
+def plain(results: list[Any]) -> list[Any]:
+    return [[x.tolist() for x in each] if isinstance(each, list) else each.tolist() for each in results]
+
+
+def test_lists_of_any_sizes_are_fed_to_one_call(monkeypatch) -> None:
+    made = session(MAPPED)
+    often(made, mapped(1, 2))
+    call = calls(made)
+    for lengths in ((5, 3), (2, 2), (0, 0, 4), [*range(200)], [1] * 7, (30000, 1)):
+        feeds = mapped(*lengths)
+        for _ in range(3):
+            assert plain(made.run(None, feeds)) == doubled(feeds)
+        assert calls(made) is call
+        with monkeypatch.context() as patch:
+            patch.setattr(FastPath, "run", lambda *_: pytest.fail("the long way was taken"))
+            assert plain(made.run(None, feeds)) == doubled(feeds)
+
+
+def test_lists_that_have_other_programs_go_the_long_way() -> None:
+    made = session(MAPPED)
+    often(made, mapped(1, 2))
+    for lengths in ((), (7,), (0, 1), (0, 0), [3] * 9, (3000, 3000)):
+        feeds = mapped(*lengths)
+        assert calls(made)(feeds) is None
+        assert plain(made.run(None, feeds)) == doubled(feeds)
+
+
+def test_rows_are_fed_to_a_call_of_their_shape() -> None:
+    made = session(MAPPED)
+    feeds = mapped(*[3] * 9)
+    often(made, feeds)
+    call = calls(made)
+    for lengths in ([3] * 8, [3] * 10, [4] * 9, [3] * 8 + [4], (3, 3)):
+        assert call(mapped(*lengths)) is None
+    assert plain(call(feeds)) == doubled(feeds)
+
+
+def outcome(made: whorl.InferenceSession, feeds: dict[str, Any]) -> Any:
+    """The results as lists, or the text of the error."""
+    try:
+        return plain(made.run(None, feeds))
+    except whorl.RunError as error:
+        return str(error)
+
+
+def test_other_lists_have_the_results_and_errors_of_a_first_run() -> None:
+    made, x, y = session(MAPPED), floats([1, 2]), floats([3])
+    often(made, {"s": [x, y], "x": y})
+    errors = 0
+    own = type("Own", (list,), {})([x, y])
+    strided = [np.arange(6, dtype=F32)[::2], y]
+    wrong = [None, [x, None], [x, x.astype(np.float64)], [x, x.reshape(1, 2)], x, [x, "text"], {0: x}, 5]
+    for s in ((x, y), own, strided, [x, x.astype(">f4")], [[1.0, 2.0], y], *wrong):
+        feeds = {"s": s, "x": y}
+        assert calls(made)(feeds) is None
+        expected = outcome(session(MAPPED, "interpreter"), feeds)
+        assert outcome(made, feeds) == expected
+        errors += isinstance(expected, str)
+    assert errors == len(wrong)
+    assert plain(calls(made)({"s": [x, y], "x": y})) == doubled({"s": [x, y], "x": y})
+
+
+def test_lists_that_are_too_large_are_no_calls(monkeypatch) -> None:
+    monkeypatch.setattr(direct_call, "MOST_FED", 1 << 10)
+    made = session(MAPPED)
+    for lengths in ((1, 300), [1] * 80 + [2], [32] * 9):
+        feeds = mapped(*lengths)
+        for _ in range(RUNS):
+            assert plain(made.run(None, feeds)) == doubled(feeds)
+        assert calls(made) is None
+        made = session(MAPPED)
+    often(made, mapped(1, 2))
+    for _ in range(3):
+        assert calls(made)(mapped(1, 1000)) is None
+
+
+def test_lists_and_their_arrays_are_referred_to_no_longer_than_needed() -> None:
+    made, feeds = session(MAPPED), mapped(1, 2)
+    often(made, feeds)
+    objects = [feeds["s"], feeds["s"][0], feeds["s"][0].dtype, np.ndarray, list, None]
+    before = [sys.getrefcount(x) for x in objects]
+    for n in range(1000):
+        made.run(None, feeds)
+        assert calls(made)({"s": feeds["s"]}) is None
+        assert calls(made)({"s": [feeds["s"][0]] * 2, "x": [n]}) is None
+    assert all(abs(n - m) < 100 for n, m in zip(before, [sys.getrefcount(x) for x in objects], strict=True))
+
+
+PICKED = model("main (seq(float[K]) s, int64 i) => (float[K] y) { x = SequenceAt(s, i) y = Neg(x) }")
+
+
+def test_failure_over_lists_names_its_node_and_leaves_the_call() -> None:
+    made, s = session(PICKED), [floats([1, 2]), floats([3])]
+    often(made, {"s": s, "i": np.array(1)})
+    assert calls(made)({"s": s, "i": np.array(2)}) is None
+    with pytest.raises(whorl.RunError, match="SequenceAt"):
+        made.run(None, {"s": s, "i": np.array(2)})
+    assert calls(made)({"s": s, "i": np.array(-2)})[0].tolist() == [-1, -2]
+
+
+def test_threads_share_a_session_over_lists() -> None:
+    made = session(MAPPED, **ONE_THREAD)
+    often(made, mapped(1, 2))
+
+    def run(start: int) -> bool:
+        feeds = [mapped(start, k, 1 + k * (k % 3) * 100) for k in range(20)]
+        return all(plain(made.run(None, each)) == doubled(each) for each in feeds for _ in range(5))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(16)))
 
 
 def test_failure_after_many_runs_names_its_node() -> None:

@@ -1,32 +1,44 @@
 """Runs of one shape as calls of machine code that checks feeds, makes outputs and runs the program, without Python.
 
 Of a run that does little, Python takes most of the time. Other shapes, and what fails, go the long way: a call gives
-None then. It runs on one thread; after a run that had work for more, it gives None for good.
+None then. It runs on one thread; after a run that had work for more, it gives None for good. Lists of arrays are read
+into memory of the call's own. Where the program is for lists of any sizes, so is the call, which then gives None for
+those that had work for more threads.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from msgspec import Struct
 
+from whorl.codegen import call_cells as cell
 from whorl.codegen import direct_call as code
 from whorl.codegen.callers import CLOCK
 from whorl.codegen.objects import WORD
 from whorl.codegen.target import is_available
 from whorl.debug import debug
 from whorl.errors import CompileError
-from whorl.runtime.buffer_pool import LARGE, is_small
-from whorl.runtime.compiled.launch import OWN_BYTES, SPARE_BYTES, BoundLaunch, RunMemory
+from whorl.ir.forking import import_whole
+from whorl.runtime.compiled.binding import LEAST
+from whorl.runtime.compiled.call_results import Alive, Results, UnknownForm, answers_of
+from whorl.runtime.compiled.launch import OWN_BYTES, BoundLaunch, RunMemory
+from whorl.runtime.compiled.list_launch import ListLaunch
+from whorl.runtime.compiled.lists import SHORT, SMALL, ListArrays, ListMemory, ListReader
 from whorl.runtime.limits import Budget
+
+if TYPE_CHECKING:
+    from whorl.codegen.lists import Functions
 
 DirectCall = Callable[[Mapping[str, object]], list[Any] | None]
 """The outputs for feeds; None where they are others, or the program failed. Errors: what the budget's check raises."""
 MOST_BYTES = OWN_BYTES << 3
 """Scratch memory that a call may have of its own."""
+MOST_FED = 1 << 20
+"""Bytes of the elements of a list that is fed, and of their table: to copy more takes longer than Python does."""
+_ANY = 1 << 62
 
 
 class Feed(Struct, frozen=True):
@@ -37,54 +49,73 @@ class Feed(Struct, frozen=True):
     contents: bytes | None
 
 
-class _Alive(Struct):
-    """What is at addresses."""
+class ListFeed(Struct, frozen=True):
+    """A name, the arrays of a list as is to be fed under it, and what reads such lists."""
 
-    objects: list[object]
+    name: str
+    arrays: ListArrays
+    reader: ListReader
 
-    def object(self, value: object) -> int:
-        """The address of an object."""
-        self.objects.append(value)
-        return id(value)
 
-    def numbers(self, numbers: Sequence[int]) -> int:
-        """The address of some numbers."""
-        return self.elements(np.array(numbers, np.int64))
+class Feeds(Struct, frozen=True):
+    """What is to be fed. Lists are tables of shapes or, unless `are_tables`, rows.
 
-    def elements(self, array: np.ndarray) -> int:
-        """The address of an array's elements."""
-        self.objects.append(array)
-        return array.ctypes.data
+    Lists of arrays of one shape are tables only where they are small and the program `prefers_tables`.
+    """
+
+    feeds: Sequence[Feed | ListFeed]
+    are_tables: bool = False
+    prefers_tables: bool = False
+
+    @property
+    def has_lists(self) -> bool:
+        """Whether one is a list."""
+        return any(isinstance(feed, ListFeed) for feed in self.feeds)
+
+    @property
+    def seen(self) -> int:
+        """What counts as seen before a list is read."""
+        if not self.are_tables:
+            return cell.UNLIKE
+        return 0 if self.prefers_tables else cell.LONG
 
 
 def direct_call(
-    feeds: Sequence[Feed], bound: BoundLaunch, inputs: Sequence[int], order: Sequence[int], budget: Budget
+    feeds: Feeds, bound: BoundLaunch, inputs: Sequence[int], order: Sequence[int], budget: Budget
 ) -> DirectCall | None:
     """The call for arrays of these names, types and shapes, some of which are a launch's inputs; None if there is none.
 
     `order` says which of the launch's results each output is. The budget answers polls.
     """
     interface = code.interface() if is_available() else None
-    if interface is None or not _may_be_called(bound) or sorted(order) != [*range(len(bound.graph.outputs))]:
+    answers = answers_of(bound, order) if _may_be_called(bound) else None
+    if interface is None or answers is None:
         return None
+    alive = Alive([bound])
+    has_lists = feeds.has_lists or any(answer.is_made for answer in answers)
     try:
+        lists: Functions | None = import_whole("whorl.codegen.lists").functions() if has_lists else None
         memory = RunMemory(bound.launch)
         memory.bind(bound)
-    except MemoryError:
-        return None
-    context = 0
-    if bound.needs_help:
-        memory.set_budget(budget)
-        memory.context.leave_pool()
-        context = memory.context.address
-        if not memory.context.block[CLOCK]:
+        if bound.needs_help and not _prepare(memory, budget):
             return None
-    launch, start, alive = bound.launch, memory.address, _Alive([bound, memory])
-    addresses = [launch.code.address, start, start + launch.inputs_offset, start + launch.outputs_offset, context]
-    grown = _grown(memory, order, alive)
-    records = [_expected(feeds, alive), alive.numbers(inputs), _results(bound, order, alive), *grown]
-    numbers = [0, len(feeds), len(inputs), len(bound.allocators), *addresses, *records, *interface]
-    cells = np.array(numbers, np.int64).view(code.Cells)
+        expected = _Expected(feeds, bound, lists, alive)
+        results = Results(bound, memory, answers, lists, alive)
+    except (MemoryError, UnknownForm):
+        return None
+    sources = expected.pairs(inputs, memory.address + bound.launch.inputs_offset) + results.sources
+    alive.objects.append(memory)
+    numbers = {
+        cell.ENTRY: bound.launch.code.address,
+        cell.BLOCK: memory.address,
+        cell.CONTEXT: memory.context.address if bound.needs_help else 0,
+        cell.INPUTS: len(sources) // 2,
+        cell.SOURCES: alive.numbers(sources),
+    }
+    cells = np.zeros(cell.COUNT, np.int64).view(code.Cells)
+    for number, value in (numbers | expected.numbers(memory) | results.numbers).items():
+        cells[number] = value
+    cells[cell.INTERFACE :] = interface
     cells.alive = alive
     try:
         return code.function_over(cells)
@@ -97,51 +128,99 @@ def direct_call(
 def _may_be_called(bound: BoundLaunch) -> bool:
     """Whether a program takes arrays and gives arrays, by code that will not change."""
     launch = bound.launch
-    is_known = bound.is_plain and launch.takes_arrays and launch.improving is None and not launch.has_calls
+    is_plain = launch.table is None and not bound.graph.maps
+    is_known = is_plain and launch.takes_arrays and launch.improving is None and not launch.has_calls
     return is_known and bound.size <= MOST_BYTES
 
 
-def _grown(memory: RunMemory, order: Sequence[int], alive: _Alive) -> list[int]:
-    """The cells for outputs whose lengths the program tells: they lie in memory that grows."""
-    if not memory.growing:
-        return [0] * 6
-    is_large = np.zeros(1, np.int64)
-
-    def grow(old: int, size: int) -> int:
-        start = memory.buffers.grow(old, size)
-        is_large[0] = memory.buffers.size > SPARE_BYTES
-        return start
-
-    def finish() -> list[np.ndarray]:
-        results = memory.take_outputs()
-        is_large[0] = 0
-        return results
-
-    cells: list[int] = []
-    for n, (cell, shape, lengths, dtype) in memory.outputs.items():
-        cells += len(lengths), alive.object(dtype), len(shape), alive.numbers(shape), order.index(n)
-        cells += alive.numbers([n for pair in lengths for n in pair]), memory.address + cell * WORD, dtype.itemsize
-    memory.context.set_callbacks(memory.run_op, grow)
-    head = [alive.numbers(cells), len(memory.outputs), LARGE, alive.elements(is_large)]
-    return [*head, alive.object(finish), alive.object(partial(memory.trim, is_stale=True))]
+def _prepare(memory: RunMemory, budget: Budget) -> bool:
+    """Have the budget answer polls; False where there is no clock to tell when."""
+    memory.set_budget(budget)
+    memory.context.leave_pool()
+    return bool(memory.context.block[CLOCK])
 
 
-def _expected(feeds: Sequence[Feed], alive: _Alive) -> int:
-    """The address of the records of feeds."""
-    cells: list[int] = []
-    for feed in feeds:
+class _Expected:
+    """The records of feeds. Raises UnknownForm where a list is too large for memory of the call's own."""
+
+    def __init__(self, feeds: Feeds, bound: BoundLaunch, lists: Functions | None, alive: Alive) -> None:
+        self.feeds, self.bound, self.lists, self.alive = feeds, bound, lists, alive
+        self.records = np.zeros((len(feeds.feeds), cell.FEED_CELLS), np.int64)
+        self.inputs: list[int] = []
+        """The addresses of the cells with the arrays that the feeds are."""
+        self.sizes: list[int] = []
+        """The addresses of their lengths, where they are a list's elements and table."""
+        for n, feed in enumerate(feeds.feeds):
+            if isinstance(feed, ListFeed):
+                self._add_list(n, feed)
+            else:
+                self._add_array(n, feed)
+
+    def _add_array(self, number: int, feed: Feed) -> None:
         dtype, shape, contents = feed.array.dtype, feed.array.shape, np.frombuffer(feed.contents or b"", np.uint8)
-        cells += alive.object(feed.name), alive.object(dtype), len(shape), alive.numbers(shape)
-        cells += contents.size, alive.elements(contents), 0
-    return alive.numbers(cells)
+        self._write(number, feed.name, dtype, shape)
+        self.records[number, [cell.BYTES, cell.CONTENTS]] = contents.size, self.alive.elements(contents)
+        self.inputs.append(self._address(number, cell.ARRAY))
+        self.sizes.append(0)
+
+    def _write(self, number: int, name: str, dtype: np.dtype, shape: Sequence[int]) -> None:
+        cells = cell.NAME, cell.DTYPE, cell.RANK, cell.LENGTHS
+        objects = self.alive.object(name), self.alive.object(dtype)
+        self.records[number, cells] = *objects, len(shape), self.alive.numbers(shape)
+
+    def _add_list(self, number: int, feed: ListFeed) -> None:
+        known, memory = feed.arrays, feed.reader.own_memory(feed.arrays.rank)
+        if memory is None:
+            raise UnknownForm("there is nothing that reads lists")
+        enlarge, record = _enlarger(memory, self.records[number]), self.alive.numbers
+        if not enlarge(known.count, known.total):
+            raise UnknownForm("a list has much memory")
+        self._write(number, feed.name, feed.reader.dtype, known.shape[1:])
+        least = LEAST if isinstance(self.bound, ListLaunch) else _ANY
+        count, total, is_rows = min(known.count, least), min(known.total, least), not self.feeds.are_tables
+        make_room = self.alive.object(lambda: enlarge(*memory.sizes))
+        cells = memory.cells_address, make_room, is_rows, count, total, least, SHORT, SMALL, _ANY
+        self.records[number, cell.LIST] = record(cells)
+        self.inputs.append(self._address(number, cell.ARRAY))
+        if self.feeds.are_tables:
+            self.inputs.append(self._address(number, cell.TABLE))
+        count_address = memory.cells_address + memory.answer * WORD
+        self.sizes += count_address + WORD, count_address
+
+    def _address(self, number: int, field: int) -> int:
+        return self.records.ctypes.data + (number * cell.FEED_CELLS + field) * WORD
+
+    def pairs(self, inputs: Sequence[int], first: int) -> list[int]:
+        """The addresses of the cells from `first` on, which have a program's inputs, each with that of its array."""
+        return [n for k, number in enumerate(inputs) for n in (first + k * WORD, self.inputs[number])]
+
+    def numbers(self, memory: RunMemory) -> dict[int, int]:
+        """The cells of a call that are about feeds."""
+        forms = self.bound.forms if isinstance(self.bound, ListLaunch) else []
+        cells = [
+            n
+            for target, number, source, times in forms
+            for n in (memory.address + target * WORD, self.sizes[source], number, times)
+        ]
+        return {
+            cell.FEEDS: len(self.feeds.feeds),
+            cell.EXPECTED: self.alive.elements(self.records),
+            cell.SEEN: self.feeds.seen,
+            cell.FORM_COUNT: len(forms),
+            cell.FORMS: self.alive.numbers(cells),
+            cell.READ: 0 if self.lists is None else self.lists.code[0].address,
+        }
 
 
-def _results(bound: BoundLaunch, order: Sequence[int], alive: _Alive) -> int:
-    """The address of the records of outputs whose shapes are known before the run."""
-    cells: list[int] = []
-    numbers = [n for n in range(len(bound.graph.outputs)) if n not in bound.graph.grown]
-    for n, allocate, (shape, dtype) in zip(numbers, bound.allocators, bound.launch.outputs, strict=True):
-        lengths = bound.numbers[shape]
-        maker = 0 if is_small(lengths, dtype) else alive.object(allocate)
-        cells += maker, alive.object(dtype), len(lengths), alive.numbers(lengths), order.index(n)
-    return alive.numbers(cells)
+def _enlarger(memory: ListMemory, record: np.ndarray) -> Callable[[int, int], bool]:
+    """What makes room for so many arrays and elements and says so in the record of a feed; False where it is much."""
+
+    def enlarge(count: int, total: int) -> bool:
+        size = total * memory.elements.itemsize, count * memory.table.itemsize * memory.table.shape[1]
+        if max(size) > MOST_FED:
+            return False
+        memory.enlarge(count, total)
+        record[[cell.ARRAY, cell.TABLE]] = id(memory.elements), id(memory.table)
+        return True
+
+    return enlarge

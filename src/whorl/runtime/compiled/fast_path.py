@@ -282,7 +282,7 @@ class FastPath:
             entry = self.launches.get(signature_of(exact, self.keyed)) or self._new_entry(tensors)
             if entry is None or not isinstance(entry[0], ListLaunch):
                 arrays = exact
-        results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors.sizes)
+        results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors)
         for feed in tensors.feeds:
             if isinstance(feed, ListMemory):
                 feed.give_back()
@@ -293,34 +293,53 @@ class FastPath:
         return None if subgraph is None or subgraph.parts else self._bind(subgraph, tensors)
 
     def _launch(
-        self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int, sizes: Sequence[int] = ()
+        self,
+        entry: Entry,
+        arrays: Sequence[np.ndarray],
+        cancelled: Event,
+        threads: int,
+        tensors: Tensors | None = None,
     ) -> list[Any] | None:
-        """The outputs of a launch for all feeds, in the model's order; None if it failed."""
+        """The outputs of a launch for all feeds, in the model's order; None if it failed.
+
+        `tensors` are what the arrays are of, where some are of lists.
+        """
         launch, positions = entry
         budget = self._budget_of(cancelled, threads) if launch.needs_help else UNLIMITED
         chosen = arrays if positions is None else [arrays[n] for n in positions]
         is_for_lists = isinstance(launch, ListLaunch)
+        sizes = () if tensors is None else tensors.sizes
         results = launch.run_lists(chosen, sizes, budget) if is_for_lists else launch.run(chosen, budget)
         if results is None:
             return None
         if entry is not self.latest:
             self.latest, self.repeats = entry, 0
-        elif not self.readers:
+        else:
             self.repeats += 1
             if self.repeats == OFTEN:
-                self._make_call(entry, arrays, cancelled, threads)
+                self._make_call(entry, tensors or Tensors(arrays), cancelled, threads)
         if self.is_in_order and len(results) == len(self.order):
             return results
         return [results[n] for n in self.order]
 
-    def _make_call(self, entry: Entry, arrays: Sequence[np.ndarray], cancelled: Event, threads: int) -> None:
-        """Have the runs of this shape be calls of machine code, where they may."""
+    def _make_call(self, entry: Entry, tensors: Tensors, cancelled: Event, threads: int) -> None:
+        """Have the runs of this shape be calls of machine code, where they may.
+
+        There is none for a program that is for the elements of a list.
+        """
         launch, positions = entry
         known = import_whole("whorl.runtime.compiled.direct_call")
-        contents = [contents_of(x) if n in self.keyed else None for n, x in enumerate(arrays)]
-        names = [name for name, _ in self.expected]
-        feeds = [known.Feed(*each) for each in zip(names, arrays, contents, strict=True)]
-        inputs = positions or range(len(feeds))
-        self.call = known.direct_call(feeds, launch, inputs, self.order, self._budget_of(cancelled, threads))
+        feeds: list[object] = []
+        for n, ((name, _), (_, reader), x) in enumerate(zip(self.expected, self.sources, tensors.feeds, strict=True)):
+            if isinstance(x, ListArrays):
+                if n in self.keyed:
+                    return
+                feeds.append(known.ListFeed(name, x, reader))
+            else:
+                feeds.append(known.Feed(name, x, contents_of(x) if n in self.keyed else None))
+        prefers_tables = self.subgraph is not None and self.subgraph.programs.prefers_tables
+        expected = known.Feeds(feeds, tensors.is_ragged, prefers_tables)
+        inputs = range(sum(map(len, tensors.numbers))) if positions is None else positions
+        self.call = known.direct_call(expected, launch, inputs, self.order, self._budget_of(cancelled, threads))
         if cancelled.is_set():  # meanwhile: the call would end every later run, too
             self.forget_call()

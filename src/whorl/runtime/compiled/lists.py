@@ -85,7 +85,7 @@ class ListMemory(ListArrays):
         while (answer := self.call(self.cells_address, items)) < 0:
             if answer == self.known.MISFIT:
                 return False
-            self._enlarge(*self.cells[self.answer :])
+            self.enlarge(*self.sizes)
         self.is_alike, self.total, self.count = answer & 1 == 1, answer >> 1, self.cells[self.answer]
         return True
 
@@ -94,7 +94,13 @@ class ListMemory(ListArrays):
         if self.elements.nbytes <= SPARE_BYTES:
             self.spare.append(self)
 
-    def _enlarge(self, count: int, total: int) -> None:
+    @property
+    def sizes(self) -> tuple[int, int]:
+        """How many arrays and elements the list has that was read last, or did not fit."""
+        count, total = self.cells[self.answer :]
+        return count, total
+
+    def enlarge(self, count: int, total: int) -> None:
         """Make room for so many arrays and elements, and half as many more."""
         if count > len(self.table):
             self.table = np.empty((count + count // 2, 1 + self.rank), np.int64)
@@ -133,11 +139,19 @@ class ListReader:
         """Read a list into memory for the rank of its arrays, or, what is not row-major, by NumPy."""
         functions = _functions()
         if functions is not None and items and is_array(first := items[0]) and self.rank in (None, first.ndim):
-            memory = ListMemory(functions, self.dtype, self._expected(first.ndim), self.spare)
+            memory = self._memory(functions, first.ndim, self.spare)
             if memory.read(items):
                 return memory
         pair = flatten_list(items, self.element)
         return None if pair is None else ListArrays(*pair, bool((pair[1][:, 1:] == pair[1][0, 1:]).all()))
+
+    def own_memory(self, rank: int) -> ListMemory | None:
+        """Memory for lists of arrays of a rank that is no reader's; None where machine code does not know arrays."""
+        functions = _functions()
+        return None if functions is None else self._memory(functions, rank, deque(maxlen=0))
+
+    def _memory(self, functions: Functions, rank: int, spare: deque[ListMemory]) -> ListMemory:
+        return ListMemory(functions, self.dtype, self._expected(rank), spare)
 
     def _expected(self, rank: int) -> np.ndarray:
         """The lengths of all arrays of a rank, -1 for any."""
