@@ -104,6 +104,17 @@ def test_objects_of_made_lists_are_counted(functions) -> None:
     assert gc.is_tracked(made(functions, elements, table, 2, 2))
 
 
+def test_made_lists_refer_to_the_objects_of_arrays(functions) -> None:
+    texts = [f"text {n}" for n in range(4)]
+    elements, table = np.array(texts, object), np.array([[0, 1], [1, 3]])
+    before = [sys.getrefcount(text) for text in texts]
+    arrays = made(functions, elements, table, 2, 2)
+    assert [each.tolist() for each in arrays] == [texts[:1], texts[1:]]
+    assert [sys.getrefcount(text) for text in texts] == [count + 1 for count in before]
+    del arrays
+    assert [sys.getrefcount(text) for text in texts] == before
+
+
 def test_there_may_be_no_memory_for_an_array(functions) -> None:
     before = sys.getrefcount(F32)
     with pytest.raises((MemoryError, ValueError)):

@@ -25,10 +25,11 @@ READ_TABLE, READ_ROWS, READ_COUNT, READ_CELLS = 3, 8, 10, 12
 """Cells of what is read: the type of arrays, their element type, the addresses of `expected`, the table, the elements
 and of `memcpy`, the rank of arrays, the bytes of an element, and how many rows and elements there is memory for
 (`READ_ROWS`); after a call, how many arrays and elements there are (`READ_COUNT`). Last, how many cells there are."""
-MADE_FROM, MADE_CELLS = 3, 16
+MADE_FROM, MADE_CELLS = 3, 17
 """Cells of what a list is made of: the addresses of three cells, which have the address of the elements, that of the
 table, and how many arrays there are; the rank of arrays, the step of the table, the bytes of an element, the element
-type, the type of arrays and functions of Python, NumPy, C. At the end are three cells that may serve as the first."""
+type, the type of arrays and functions of Python, NumPy, C; whether elements are references to objects. At the end are
+three cells that may serve as the first."""
 MISFIT, NO_ROOM = -1, -2
 """What `read` gives for a list of other arrays, and where there is too little memory."""
 
@@ -96,6 +97,7 @@ def _define_make(module: Module, known: Layout) -> None:
     count = f.load_index(f.load("ptr", _cell(f, 2)))
     rank, step, size = (f.load_index(_cell(f, n)) for n in range(3, 6))
     dtype, type, new_list, new_array, keep, free, copy = (f.load("ptr", _cell(f, n)) for n in range(6, 13))
+    are_objects = f.compare("ne", f.load("i64", _cell(f, 13)), f.index(0))
     made = f.call_pointer(new_list, "ptr", count)
     with f.leave_when(f.compare("eq", made, f.null())):
         f.give(f.null())
@@ -114,8 +116,16 @@ def _define_make(module: Module, known: Layout) -> None:
         f.store(array, f.offset(items, "ptr", n))
         bytes = _bytes(f, row, rank, size)
         f.run_pointer(copy, memory_of(f, known, array), start, bytes)
+        with f.when(are_objects):
+            _keep_objects(f, start, bytes // WORD, keep)
         f.store(f.offset(start, "i8", bytes), end)
     f.give(made)
+
+
+def _keep_objects(f: Function, start: Value, count: Index, keep: Value) -> None:
+    """Count one more reference to each of some objects."""
+    with f.loop(0, count) as n:
+        f.run_pointer(keep, f.load("ptr", f.offset(start, "ptr", n)))
 
 
 def _bytes(f: Function, row: Value, rank: Index, size: Index) -> Index:
@@ -152,7 +162,8 @@ class Functions(Struct, frozen=True):
 
     def cells_to_make(self, dtype: np.dtype, rank: int, step: int, sources: Sequence[int] = ()) -> Any:
         """Cells for lists of such arrays, from the cells at three addresses, or from the last ones."""
-        cells = (ctypes.c_int64 * MADE_CELLS)(0, 0, 0, rank, step, dtype.itemsize, id(dtype), *self.interface)
+        numbers = 0, 0, 0, rank, step, dtype.itemsize, id(dtype), *self.interface, dtype.hasobject
+        cells = (ctypes.c_int64 * MADE_CELLS)(*numbers)
         own = ctypes.addressof(cells) + (MADE_CELLS - MADE_FROM) * WORD
         cells[:MADE_FROM] = [*sources] or [own + n * WORD for n in range(MADE_FROM)]
         return cells

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -41,6 +42,22 @@ NUMBERED = model(
 }""",
     domains=', "ai.onnx.ml": 4',
 )
+
+
+SPLIT = model("main (string[n] x) => (seq(string[a]) s) { s = SplitToSequence<axis = 0>(x) }")
+
+
+def test_long_list_of_strings_has_references_of_its_own() -> None:
+    made, texts = session(SPLIT), [f"text {n}" for n in range(20)]
+    feeds = {"x": np.array(texts, object)}
+    made.run(None, feeds)
+    before = [sys.getrefcount(text) for text in texts]
+    for _ in range(6):
+        (result,) = made.run(None, feeds)
+        assert [array.tolist() for array in result] == [[text] for text in texts]
+        assert [sys.getrefcount(text) for text in texts] == [count + 1 for count in before]
+        del result
+        assert [sys.getrefcount(text) for text in texts] == before
 
 
 SEQUENCES = {
