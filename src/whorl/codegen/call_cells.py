@@ -24,9 +24,12 @@ READ, MAKE, SEEN, FORM_COUNT, FORMS = range(18, 23)
 counts as seen before one is read (`UNLIKE`, `LONG`); and the records of cells that follow from their sizes."""
 GROUP_COUNT, GROUPS = range(23, 25)
 """The records of what is answered, where lists of arrays are among it; 0 where the arrays are the answer."""
-INTERFACE = 25
-"""Cells with addresses: None, the types of arrays and lists, NumPy's function for new arrays, `memcmp`, `memcpy`, and
-`PYTHON`."""
+NUMBERS, TEXTS = range(25, 27)
+"""The dictionary of the numbers of strings, and the address of two cells: the address of the strings by their numbers,
+and how many there are; 0 where the program has no strings."""
+INTERFACE = 27
+"""Cells with addresses: None, the types of arrays, lists and strings, NumPy's function for new arrays, `memcmp`,
+`memcpy`, and `PYTHON`."""
 PYTHON = (
     "PyDict_Size",
     "PyDict_GetItemWithError",
@@ -39,14 +42,15 @@ PYTHON = (
     "PyEval_RestoreThread",
     "PyErr_Clear",
     "PyErr_Restore",
+    "PyLong_AsLongLong",
 )
-NONE, TYPE, LIST_TYPE, NEW_ARRAY, COMPARE, COPY, FIRST_OF_PYTHON = range(INTERFACE, INTERFACE + 7)
+NONE, TYPE, LIST_TYPE, STRING_TYPE, NEW_ARRAY, COMPARE, COPY, FIRST_OF_PYTHON = range(INTERFACE, INTERFACE + 8)
 COUNT = FIRST_OF_PYTHON + len(PYTHON)
 
-NAME, DTYPE, RANK, LENGTHS, BYTES, CONTENTS, LIST, ARRAY, TABLE, FEED_CELLS = range(10)
+NAME, DTYPE, RANK, LENGTHS, BYTES, CONTENTS, LIST, ARRAY, TABLE, STRINGS, FEED_CELLS = range(11)
 """The record of a feed: its name, dtype and rank, the address of its lengths, how many bytes of its elements are known
-and where these are, the record of a list, or 0, and in a run the array, or those of a list's elements and table. Last:
-its size."""
+and where these are, the record of a list, or 0, and in a run the array, or those of a list's elements and table; where
+it is strings, how many, whose numbers are then written into the array. Last: its size."""
 READER, ENLARGE, IS_ROWS, ARRAYS, TOTAL, LEAST, SHORT, SMALL, MOST, LIST_CELLS = range(10)
 """The record of a list: the cells for `READ`; what makes room; whether it lies in memory as rows of one shape, which is
 then that of the feed; how many arrays and elements there are to be, where `LEAST` stands for as many and for more; from
@@ -58,10 +62,11 @@ shapes is not for lists that are long and have no unlike arrays."""
 MAKER, ITEM, OUTPUT, RESULT_CELLS = 0, 4, 5, 6
 """The record of an output: what makes the array, if it is not NumPy; dtype, rank and lengths as a feed's; its item of
 the list, and the address of the program's cell for it. Last: its size."""
-AXES, LENGTH_CELLS, MEMORY, SIZE, GROWN_CELLS = 0, 5, 6, 7, 8
-"""The record of an output whose lengths the program says: how many of them, and the addresses of pairs of an axis and a
-number of a cell of the program, and of the cell with the address of its memory; the bytes of an element; the rest as an
-output's. The record of a list that is made has the cells for `MAKE` for all of a memory. Last: its size."""
+AXES, LENGTH_CELLS, MEMORY, SIZE, ARE_STRINGS, GROWN_CELLS = 0, 5, 6, 7, 8, 9
+"""The record of an output that is copied: how many of its lengths the program says, and the addresses of pairs of an
+axis and a number of a cell of the program, and of the cell with the address of its memory; the bytes of an element, and
+whether it has the numbers of strings; the rest as an output's. The record of a list that is made has the cells for
+`MAKE` for all of a memory, and a size of 1 where it is rows of strings. Last: its size."""
 FORM_CELLS, GROUP_CELLS = 4, 2
 """The record of a cell that follows from the size of a list: the addresses of both, a number, and how many times the
 size is added to it. That of an answer: its first array, and the one behind its last, or 0 where it is an array."""
@@ -83,6 +88,11 @@ def address(f: Function, cells: Value, number: int) -> Value:
 
 def exists(f: Function, pointer: Value) -> Value:
     return f.compare("ne", pointer, f.null())
+
+
+def is_set(f: Function, cells: Value, number: int) -> Value:
+    """Whether a cell is not 0."""
+    return f.compare("ne", f.load("i64", f.offset(cells, "i64", number)), f.index(0))
 
 
 def decline_unless(f: Function, condition: Value) -> None:

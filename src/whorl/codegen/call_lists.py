@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from whorl.codegen.call_cells import (
+    ARE_STRINGS,
     ARRAYS,
     AXES,
     BLOCK,
@@ -36,6 +37,7 @@ from whorl.codegen.call_cells import (
     READER,
     SEEN,
     SHORT,
+    SIZE,
     SMALL,
     TOTAL,
     UNLIKE,
@@ -43,8 +45,10 @@ from whorl.codegen.call_cells import (
     decline,
     decline_unless,
     exists,
+    is_set,
     python,
 )
+from whorl.codegen.call_strings import decode
 from whorl.codegen.lists import NO_ROOM, READ_COUNT, READ_TABLE
 from whorl.codegen.objects import WORD, Layout
 from whorl.llvm.function import Function
@@ -74,7 +78,7 @@ def read_list(f: Function, known: Layout, feed: Value, record: Value, fed: Value
     is_unlike = f.choose((answer & 1).equals(0), f.index(UNLIKE), 0)
     is_long = f.choose((count >= short) | (total > small), f.index(LONG), 0)
     f.store(f.load("i64", seen) | is_unlike | is_long, seen)
-    with f.when(f.compare("ne", f.load("i64", f.offset(record, "i64", IS_ROWS)), f.index(0))):
+    with f.when(is_set(f, record, IS_ROWS)):
         decline_unless(f, is_unlike.equals(0))
         row, bytes = address(f, reader, READ_TABLE), f.load_index(f.offset(feed, "i64", RANK)) * WORD
         shape = f.offset(row, "i64", 1), address(f, feed, LENGTHS)
@@ -118,11 +122,29 @@ def add_lists(f: Function, items: Value, made: Value) -> None:
     with f.loop(0, f.load_index(f.offset(cells, "i64", MADE_COUNT))) as n:
         record = f.offset(address(f, cells, MADE), "i64", n * GROWN_CELLS)
         write_lengths(f, record)
+        _decode_rows(f, record, made)
         arrays = f.call_pointer(address(f, cells, MAKE), "ptr", address(f, record, MEMORY))
         with f.leave_when(f.compare("eq", arrays, f.null())):
             f.run_pointer(python(f, "Py_DecRef"), made)
             f.give(decline(f))
         f.store(arrays, f.offset(items, "ptr", f.load_index(f.offset(record, "i64", ITEM))))
+
+
+def _decode_rows(f: Function, record: Value, made: Value) -> None:
+    """Put strings where rows have their numbers; the arrays that are made of them count references of their own."""
+    with f.when(is_set(f, record, ARE_STRINGS)):
+        rows = f.load("ptr", f.load("ptr", address(f, record, MEMORY)))
+        decode(f, rows, rows, measure(f, record), made, is_new=False)
+
+
+def measure(f: Function, record: Value) -> Index:
+    """The bytes of an output, whose lengths are written down where its record has them."""
+    write_lengths(f, record)
+    lengths = address(f, record, LENGTHS)
+    bytes = f.variable(f.load_index(f.offset(record, "i64", SIZE)))
+    with f.loop(0, f.load_index(f.offset(record, "i64", RANK))) as axis:
+        f.store(f.load_index(bytes) * f.load_index(f.offset(lengths, "i64", axis)), bytes)
+    return f.load_index(bytes)
 
 
 def write_lengths(f: Function, record: Value) -> None:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from whorl.codegen.call_cells import (
+    ARE_STRINGS,
     ARRAY,
     BLOCK,
     BYTES,
@@ -53,13 +54,14 @@ from whorl.codegen.call_cells import (
     RANK,
     RESULT_CELLS,
     RESULTS,
-    SIZE,
     SOURCES,
+    STRINGS,
     TYPE,
     address,
     decline,
     decline_unless,
     exists,
+    is_set,
     nothing,
     python,
 )
@@ -69,17 +71,18 @@ from whorl.codegen.call_lists import (
     first_seen,
     group,
     leave_large,
+    measure,
     read_list,
-    write_lengths,
     write_sizes,
 )
+from whorl.codegen.call_strings import decode, encode
 from whorl.codegen.callers import CLOCK, ERROR, IS_MISSED, NEXT, PERIOD, define_now
 from whorl.codegen.memory import address_of
-from whorl.codegen.objects import CONTIGUOUS, Layout, layout, memory_of, new_array, number_in, python_function
+from whorl.codegen.objects import CONTIGUOUS, WORD, Layout, layout, memory_of, new_array, number_in, python_function
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.function import Function
 from whorl.llvm.module import Effort, Module
-from whorl.llvm.value import Index, Value
+from whorl.llvm.value import Value
 
 _FLAGS = 8
 """METH_O, a function of one argument; Python says so in its stable interface."""
@@ -188,7 +191,11 @@ def _check_array(f: Function, known: Layout, record: Value, array: Value) -> Non
         elements, known_ones = memory_of(f, known, array), address(f, record, CONTENTS)
         difference = f.call_pointer(address(f, f["cells"], COMPARE), "i32", elements, known_ones, bytes)
         decline_unless(f, f.compare("eq", difference, f.number(0, "i32")))
-    f.store(array, f.offset(record, "ptr", ARRAY))
+    count = f.load_index(f.offset(record, "i64", STRINGS))
+    with f.when(count > 0):
+        encode(f, known, memory_of(f, known, array), memory_of(f, known, address(f, record, ARRAY)), count)
+    with f.when(count.equals(0)):
+        f.store(array, f.offset(record, "ptr", ARRAY))
 
 
 def _new_result(f: Function, record: Value) -> Value:
@@ -221,7 +228,7 @@ def _add_grown(f: Function, known: Layout, items: Value, made: Value) -> None:
     with f.when(exists(f, address(f, cells, IS_LARGE))):
         f.store(f.load("i64", address(f, cells, IS_LARGE)), is_large)
     with f.loop(0, count) as n:
-        size = _measure(f, f.offset(records, "i64", n * GROWN_CELLS))
+        size = measure(f, f.offset(records, "i64", n * GROWN_CELLS))
         with f.when(size >= f.load_index(f.offset(cells, "i64", MOST_BYTES))):
             f.store(f.index(1), is_large)
     with f.leave_when(f.compare("ne", f.load("i64", is_large), f.index(0))):
@@ -233,8 +240,17 @@ def _add_grown(f: Function, known: Layout, items: Value, made: Value) -> None:
             f.run_pointer(python(f, "Py_DecRef"), made)
             f.give(decline(f))
         f.store(array, f.offset(items, "ptr", f.load_index(f.offset(record, "i64", ITEM))))
-        source = f.load("ptr", address(f, record, MEMORY))
-        f.run_pointer(address(f, cells, COPY), memory_of(f, known, array), source, _measure(f, record))
+        _copy(f, record, memory_of(f, known, array), made)
+
+
+def _copy(f: Function, record: Value, target: Value, made: Value) -> None:
+    """Copy an output, or write the strings of the numbers that it has."""
+    source, bytes = f.load("ptr", address(f, record, MEMORY)), measure(f, record)
+    are_strings = is_set(f, record, ARE_STRINGS)
+    with f.when(are_strings):
+        decode(f, source, target, bytes // WORD, made, is_new=True)
+    with f.when(are_strings.equals(0)):
+        f.run_pointer(address(f, f["cells"], COPY), target, source, bytes)
 
 
 def _finish(f: Function, known: Layout, items: Value, made: Value) -> Value:
@@ -254,16 +270,6 @@ def _finish(f: Function, known: Layout, items: Value, made: Value) -> Value:
             f.store(f.offset(item, "ptr", 1), source)
     f.run_pointer(python(f, "Py_DecRef"), all)
     return group(f, known, items, made)
-
-
-def _measure(f: Function, record: Value) -> Index:
-    """The bytes of an output, whose lengths are written down where its record has them."""
-    write_lengths(f, record)
-    lengths = address(f, record, LENGTHS)
-    bytes = f.variable(f.load_index(f.offset(record, "i64", SIZE)))
-    with f.loop(0, f.load_index(f.offset(record, "i64", RANK))) as axis:
-        f.store(f.load_index(bytes) * f.load_index(f.offset(lengths, "i64", axis)), bytes)
-    return f.load_index(bytes)
 
 
 def _run(f: Function) -> Value:
@@ -305,7 +311,7 @@ class _Definition(ctypes.Structure):
 @functools.cache
 def interface() -> tuple[int, ...] | None:
     """The cells from `INTERFACE` on; None where Python or NumPy is of another kind."""
-    types = id(None), id(np.ndarray), id(list)
+    types = id(None), id(np.ndarray), id(list), id(str)
     known = *types, new_array(), *map(address_of, ("memcmp", "memcpy")), *map(python_function, PYTHON)
     return None if layout() is None or None in known else tuple(n for n in known if n is not None)
 

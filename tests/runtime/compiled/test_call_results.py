@@ -28,6 +28,10 @@ def floats(*values: float) -> np.ndarray:
     return np.array(values, F32)
 
 
+def texts(*values: str) -> np.ndarray:
+    return np.array(values, object)
+
+
 def rows(*shape: int) -> np.ndarray:
     return np.arange(np.prod(shape), dtype=F32).reshape(shape)
 
@@ -54,6 +58,8 @@ def same(value: Any, other: Any) -> bool:
     """Whether two results have the same structure, types, shapes and bits."""
     if isinstance(other, list):
         return isinstance(value, list) and [*map(type, value)] == [*map(type, other)] and all(map(same, value, other))
+    if other.dtype == object:
+        return (value.dtype, value.shape, value.tolist()) == (other.dtype, other.shape, other.tolist())
     return (value.dtype, value.shape, value.tobytes()) == (other.dtype, other.shape, other.tobytes())
 
 
@@ -113,6 +119,20 @@ CASES = {
         "(seq(int8[K]) s) => (seq(int8[K]) r) { r = SequenceMap (s) "
         "<body = b (int8[K] v) => (int8[K] w) { w = Neg(v) }> }",
         {"s": [np.array([1, -128], np.int8), np.array([], np.int8), np.array([3], np.int8)]},
+    ),
+    "strings": (
+        "(string[n] x, string[m] y, bool[n] c) => (string[k] z, bool[n] e, string[n] w) { "
+        'one = Constant<value = string {"b"}>() e = Equal(x, one) w = Where(c, x, one) z = Concat<axis = 0>(w, y, x) }',
+        {"x": texts("a", "", "a"), "y": texts("ß", "c"), "c": np.array([True, False, True])},
+    ),
+    "strings whose lengths the run says": (
+        "(string[n] x, bool[n] c) => (string[k] z, bool[n] e) { z = Compress<axis = 0>(x, c) e = Not(c) }",
+        {"x": texts("a", "", "b"), "c": np.array([True, False, True])},
+    ),
+    "lists of strings": (
+        "(string[n] x, string y) => (seq(string[a]) s, seq(string) t) { "
+        "s = SplitToSequence<axis = 0>(x) t = SequenceConstruct(y, y, x) }",
+        {"x": texts(*map(str, range(12))), "y": np.array("one", object)},
     ),
 }
 

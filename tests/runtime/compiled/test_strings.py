@@ -60,6 +60,59 @@ def test_long_list_of_strings_has_references_of_its_own() -> None:
         assert [sys.getrefcount(text) for text in texts] == before
 
 
+CHOSEN = model("main (string[n] x, string[n] y, bool[n] c) => (string[n] z) { z = Where(c, x, y) }")
+
+
+def chosen(*texts: Any) -> dict[str, Any]:
+    x = np.empty(len(texts), object)
+    x[:] = texts
+    return {"x": x, "y": x[::-1].copy(), "c": np.arange(len(texts)) % 2 == 0}
+
+
+def test_direct_calls_know_the_strings_that_runs_bring(monkeypatch) -> None:
+    monkeypatch.setattr(strings, "MOST_LEARNED", 40)
+    made = session(CHOSEN)
+    for _ in range(4):
+        made.run(None, chosen("a", "b"))
+    path = made._fast_path
+    call = None if path is None else path.call
+    if call is None:
+        pytest.skip("machine code knows neither this Python nor this NumPy")
+    for n in range(20):
+        new = f"word {n}", f"Wort {n}"
+        assert call(chosen(*new)) is None
+        assert made.run(None, chosen(*new))[0].tolist() == [new[0], new[0]]
+        learned = call(chosen(*new))
+        assert (learned is None) == (n == 19) and (learned is None or learned[0].tolist() == [new[0], new[0]])
+    for unknown in ("x" * 65, "late", np.str_("later")):
+        for _ in range(3):
+            assert call(chosen("a", unknown)) is None
+            assert made.run(None, chosen("a", unknown))[0].tolist() == ["a", "a"]
+            assert made.run(None, chosen(unknown, "a"))[0].tolist() == [unknown, unknown]
+    assert path is not None and path.call is call
+    for wrong in (None, 3, ["a"]):
+        feeds = chosen("a", wrong)
+        assert call(feeds) is None
+        with pytest.raises(whorl.RunError) as error:
+            made.run(None, feeds)
+        with pytest.raises(whorl.RunError) as first:
+            session(CHOSEN).run(None, feeds)
+        assert str(error.value) == str(first.value)
+
+
+def test_threads_bring_strings_to_a_direct_call() -> None:
+    made = session(CHOSEN)
+    for _ in range(4):
+        made.run(None, chosen("a", "b"))
+
+    def run(start: int) -> bool:
+        words = [(f"{start}.{n}", f"{n % 7}") for n in range(60)]
+        return all(made.run(None, chosen(*each))[0].tolist() == [each[0]] * 2 for each in words for _ in range(3))
+
+    with ThreadPoolExecutor(4) as pool:
+        assert all(pool.map(run, range(12)))
+
+
 SEQUENCES = {
     "grown": """main (string[n] x, int64 m) => (string[k] y, seq(string[1]) s) {
         none = SequenceEmpty<dtype = 8>()

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from whorl.codegen import call_cells as cell
 from whorl.codegen.objects import WORD
+from whorl.ir.dtypes import STRING
 from whorl.ir.types import lengths_of
 from whorl.lowering.graph_program import RAGGED, ROWS
 from whorl.runtime.buffer_pool import LARGE, is_small
@@ -96,6 +97,7 @@ class Results:
         self.cells = {n: first + k * WORD for k, n in enumerate(known)}
         self.shapes = {n: bound.numbers[shape] for n, (shape, _) in zip(known, launch.outputs, strict=True)}
         self.allocators = dict(zip(known, bound.allocators, strict=True))
+        self.strings = frozenset(graph.strings.outputs if graph.strings is not None else ())
         self.arrays: dict[int, np.ndarray] = {}
         self.sources: list[int] = []
         self.finishers: list[Callable[[dict[int, Any]], Any]] = []
@@ -110,30 +112,31 @@ class Results:
         return {n: item for item, n in enumerate(outputs)}
 
     def _known(self) -> dict[int, int]:
-        """Outputs whose shapes are known before the run; what lists are made of lies in memory of the call."""
+        """Outputs whose shapes are known before; strings, and what lists are made of, lie in memory of the call."""
         items, cells = self.items, list[int]()
-        outputs = [n for n in self.cells if n not in self.listed]
+        outputs = [n for n in self.cells if n not in self.listed | self.strings]
         for n in outputs:
             lengths, dtype, allocate = self.shapes[n], self.bound.graph.outputs[n].dtype, self.allocators[n]
             maker = 0 if is_small(lengths, dtype) else self.alive.object(allocate)
             cells += maker, self.alive.object(dtype), len(lengths), self.alive.numbers(lengths), items[n], self.cells[n]
-        for n in self.listed & self.cells.keys():
+        for n in (self.listed | self.strings) & self.cells.keys():
             self.arrays[n] = array = self.allocators[n]()
             if array.nbytes >= LARGE:
-                raise UnknownForm("a list has much memory")
+                raise UnknownForm("an output has much memory")
             self.sources += self.cells[n], self.alive.numbers([self.alive.object(array)])
         return {cell.OUTPUTS: len(outputs), cell.RESULTS: self.alive.numbers(cells)}
 
     def _grown(self) -> dict[int, int]:
-        """Outputs whose lengths the program says: they lie in memory that grows."""
-        cells: list[int] = []
-        outputs = [n for n in self.memory.outputs if n not in self.listed]
+        """Outputs that are copied: strings, and what lies in memory that grows, as the program says their lengths."""
+        items, cells = self.items, list[int]()
+        outputs = [n for n in items if n not in self.listed and (n in self.memory.outputs or n in self.strings)]
         for n in outputs:
-            source, shape, lengths, dtype = self.memory.outputs[n]
-            pairs, start = self.alive.numbers([k for pair in lengths for k in pair]), self._scratch(source)
-            cells += len(lengths), self.alive.object(dtype), len(shape), self.alive.numbers(shape), self.items[n]
-            cells += pairs, start, dtype.itemsize
-            self.finishers.append(partial(_take, n))
+            elements, shape, pairs = self._memory_of(n)
+            dtype, are_strings = self._type_of(n), int(n in self.strings)
+            axes = self.alive.numbers([k for pair in pairs for k in pair])
+            cells += len(pairs), self.alive.object(dtype), len(shape), self.alive.numbers(shape), items[n]
+            cells += axes, elements, dtype.itemsize, are_strings
+            self.finishers.append(partial(self._take, n))
         return {cell.GROWN_COUNT: len(outputs), cell.GROWN: self.alive.numbers(cells), cell.MOST_BYTES: LARGE}
 
     def _made(self) -> dict[int, int]:
@@ -142,33 +145,42 @@ class Results:
         made = [answer for answer in self.answers if answer.is_made]
         for answer in made:
             if answer.kind == ROWS:
-                lengths, axes, maker = self._rows(answer.first)
-                self.finishers.append(partial(_split_rows, answer.first))
+                rank, lengths, axes, maker = self._rows(answer.first)
+                self.finishers.append(partial(self._split_rows, answer.first))
             else:
-                lengths, axes, maker = 0, list[int](), self._table(answer.first)
-                self.finishers.append(partial(_split_elements, answer.first))
-            cells += len(axes) // 2, 0, 0, lengths, items[answer.first], self.alive.numbers(axes), maker, 0
+                rank, lengths, axes, maker = 0, 0, list[int](), self._table(answer.first)
+                self.finishers.append(partial(self._split_elements, answer.first))
+            cells += len(axes) // 2, 0, rank, lengths, items[answer.first], self.alive.numbers(axes), maker
+            cells += 1, int(answer.first in self.strings)
         code = 0 if self.lists is None else self.lists.code[1].address
         return {cell.MADE_COUNT: len(made), cell.MADE: self.alive.numbers(cells), cell.MAKE: code}
 
-    def _rows(self, output: int) -> tuple[int, list[int], int]:
-        """Where the lengths of rows lie, which of them the program says, and the cells that make a list of them."""
-        dtype = self.bound.graph.outputs[output].dtype
-        if output in self.arrays:
-            shape, pairs = self.shapes[output], list[tuple[int, int]]()
-            elements = self.alive.numbers([self.alive.elements(self.arrays[output])])
-        else:
-            source, shape, pairs, _ = self.memory.outputs[output]
-            elements = self._scratch(source)
+    def _rows(self, output: int) -> tuple[int, int, list[int], int]:
+        """How many lengths rows have, and where, which the program says, and the cells that make a list of them."""
+        elements, shape, pairs = self._memory_of(output)
         lengths = self.alive.numbers(shape)
         # The table is one row, read for each array: a number that is not read, then the lengths.
         sources = elements, self.alive.numbers([lengths]), lengths
-        maker = self._maker(dtype, len(shape) - 1, 0, sources)
-        return lengths, [n for pair in pairs for n in pair], maker
+        maker = self._maker(self._type_of(output), len(shape) - 1, 0, sources)
+        return len(shape), lengths, [n for pair in pairs for n in pair], maker
+
+    def _memory_of(self, output: int) -> tuple[int, Sequence[int], Sequence[tuple[int, int]]]:
+        """The cell with the address of an output's memory, its lengths, and pairs of an axis and a cell for it."""
+        if output in self.arrays:
+            start = self.alive.numbers([self.alive.elements(self.arrays[output])])
+            return start, self.shapes[output], ()
+        source, shape, pairs, _ = self.memory.outputs[output]
+        return self._scratch(source), shape, pairs
+
+    def _type_of(self, output: int) -> np.dtype:
+        """The element type of what is made of an output."""
+        return STRING if output in self.strings else self.bound.graph.outputs[output].dtype
 
     def _table(self, output: int) -> int:
         """The cells that make a list of elements and a table."""
         outputs, pair = self.bound.graph.outputs, (output, output + 1)
+        if output in self.strings:
+            raise UnknownForm("a list of strings has a table")
         columns = lengths_of(outputs[output + 1])[1]
         if all(n in self.arrays for n in pair):
             elements, table = (self.alive.numbers([self.alive.elements(self.arrays[n])]) for n in pair)
@@ -228,15 +240,16 @@ class Results:
             cell.GIVE_UP: self.alive.object(give_up),
         }
 
+    def _take(self, output: int, results: dict[int, Any]) -> np.ndarray:
+        """What Python makes of an output."""
+        table = self.bound.launch.table
+        if table is None or output not in self.strings:
+            return results[output]
+        return table.decode_array(results[output], ())
 
-def _take(output: int, results: dict[int, Any]) -> np.ndarray:
-    return results[output]
+    def _split_rows(self, output: int, results: dict[int, Any]) -> list[np.ndarray]:
+        return split_rows(self._take(output, results))
 
-
-def _split_rows(output: int, results: dict[int, Any]) -> list[np.ndarray]:
-    return split_rows(results[output])
-
-
-def _split_elements(output: int, results: dict[int, Any]) -> list[np.ndarray]:
-    elements, table = results[output], results[output + 1]
-    return elements if table is None else split_elements(elements, table)
+    def _split_elements(self, output: int, results: dict[int, Any]) -> list[np.ndarray]:
+        elements, table = results[output], results[output + 1]
+        return elements if table is None else split_elements(elements, table)

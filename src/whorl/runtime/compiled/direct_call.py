@@ -2,8 +2,8 @@
 
 Of a run that does little, Python takes most of the time. Other shapes, and what fails, go the long way: a call gives
 None then. It runs on one thread; after a run that had work for more, it gives None for good. Lists of arrays are read
-into memory of the call's own. Where the program is for lists of any sizes, so is the call, which then gives None for
-those that had work for more threads.
+into memory of the call's own, and so are the numbers of strings; strings that are new go the long way. Where the
+program is for lists of any sizes, so is the call, which then gives None for those that had work for more threads.
 """
 
 from __future__ import annotations
@@ -99,11 +99,11 @@ def direct_call(
         memory.bind(bound)
         if bound.needs_help and not _prepare(memory, budget):
             return None
-        expected = _Expected(feeds, bound, lists, alive)
+        expected = _Expected(feeds, bound, inputs, lists, alive)
         results = Results(bound, memory, answers, lists, alive)
     except (MemoryError, UnknownForm):
         return None
-    sources = expected.pairs(inputs, memory.address + bound.launch.inputs_offset) + results.sources
+    sources = expected.pairs(memory.address + bound.launch.inputs_offset) + results.sources
     alive.objects.append(memory)
     numbers = {
         cell.ENTRY: bound.launch.code.address,
@@ -112,6 +112,9 @@ def direct_call(
         cell.INPUTS: len(sources) // 2,
         cell.SOURCES: alive.numbers(sources),
     }
+    table = bound.launch.table
+    if table is not None:
+        numbers |= {cell.NUMBERS: alive.object(table.numbers), cell.TEXTS: alive.elements(table.cells)}
     cells = np.zeros(cell.COUNT, np.int64).view(code.Cells)
     for number, value in (numbers | expected.numbers(memory) | results.numbers).items():
         cells[number] = value
@@ -128,8 +131,7 @@ def direct_call(
 def _may_be_called(bound: BoundLaunch) -> bool:
     """Whether a program takes arrays and gives arrays, by code that will not change."""
     launch = bound.launch
-    is_plain = launch.table is None and not bound.graph.maps
-    is_known = is_plain and launch.takes_arrays and launch.improving is None and not launch.has_calls
+    is_known = launch.takes_arrays and launch.improving is None and not launch.has_calls and not bound.graph.maps
     return is_known and bound.size <= MOST_BYTES
 
 
@@ -143,8 +145,12 @@ def _prepare(memory: RunMemory, budget: Budget) -> bool:
 class _Expected:
     """The records of feeds. Raises UnknownForm where a list is too large for memory of the call's own."""
 
-    def __init__(self, feeds: Feeds, bound: BoundLaunch, lists: Functions | None, alive: Alive) -> None:
-        self.feeds, self.bound, self.lists, self.alive = feeds, bound, lists, alive
+    def __init__(
+        self, feeds: Feeds, bound: BoundLaunch, chosen: Sequence[int], lists: Functions | None, alive: Alive
+    ) -> None:
+        self.feeds, self.bound, self.chosen, self.lists, self.alive = feeds, bound, chosen, lists, alive
+        strings = bound.graph.strings
+        self.strings = {chosen[n] for n in strings.inputs} if strings is not None else set[int]()
         self.records = np.zeros((len(feeds.feeds), cell.FEED_CELLS), np.int64)
         self.inputs: list[int] = []
         """The addresses of the cells with the arrays that the feeds are."""
@@ -160,6 +166,9 @@ class _Expected:
         dtype, shape, contents = feed.array.dtype, feed.array.shape, np.frombuffer(feed.contents or b"", np.uint8)
         self._write(number, feed.name, dtype, shape)
         self.records[number, [cell.BYTES, cell.CONTENTS]] = contents.size, self.alive.elements(contents)
+        if len(self.inputs) in self.strings:
+            numbers = np.zeros(shape, np.int64)
+            self.records[number, [cell.STRINGS, cell.ARRAY]] = numbers.size, self.alive.object(numbers)
         self.inputs.append(self._address(number, cell.ARRAY))
         self.sizes.append(0)
 
@@ -170,7 +179,7 @@ class _Expected:
 
     def _add_list(self, number: int, feed: ListFeed) -> None:
         known, memory = feed.arrays, feed.reader.own_memory(feed.arrays.rank)
-        if memory is None:
+        if memory is None or len(self.inputs) in self.strings:
             raise UnknownForm("there is nothing that reads lists")
         enlarge, record = _enlarger(memory, self.records[number]), self.alive.numbers
         if not enlarge(known.count, known.total):
@@ -190,9 +199,9 @@ class _Expected:
     def _address(self, number: int, field: int) -> int:
         return self.records.ctypes.data + (number * cell.FEED_CELLS + field) * WORD
 
-    def pairs(self, inputs: Sequence[int], first: int) -> list[int]:
+    def pairs(self, first: int) -> list[int]:
         """The addresses of the cells from `first` on, which have a program's inputs, each with that of its array."""
-        return [n for k, number in enumerate(inputs) for n in (first + k * WORD, self.inputs[number])]
+        return [n for k, number in enumerate(self.chosen) for n in (first + k * WORD, self.inputs[number])]
 
     def numbers(self, memory: RunMemory) -> dict[int, int]:
         """The cells of a call that are about feeds."""

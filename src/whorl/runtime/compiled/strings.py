@@ -20,13 +20,17 @@ MOST_LEARNED, LONGEST_LEARNED = 1 << 12, 64
 
 
 class StringTable:
-    """The strings of a program by their numbers, and their numbers; any number of runs may use it at once."""
+    """The strings of a program by their numbers, and their numbers; any number of runs may use it at once.
+
+    Machine code reads in `cells` where the strings lie and how many there are.
+    """
 
     def __init__(self, strings: Strings) -> None:
         self.strings = strings
         self.texts = _array(strings.texts)  # and room for more
         self.numbers = {text: n for n, text in enumerate(strings.texts)}
         self.count = len(self.texts)
+        self.cells = np.array([self.texts.ctypes.data, self.count], INT64)
         self.end = len(self.texts) + MOST_LEARNED
         self.renew()
         renew_in_children(self)
@@ -94,10 +98,13 @@ class StringTable:
     def _learn(self, text: str) -> None:
         """Give a string the next number; its text is there before anybody can meet the number."""
         if self.count == len(self.texts):
-            self.texts = np.concatenate([self.texts, np.empty(max(1, len(self.texts)), STRING)])
+            texts = np.concatenate([self.texts, np.empty(max(1, len(self.texts)), STRING)])
+            self.cells[0] = texts.ctypes.data  # before the old ones go
+            self.texts = texts
         self.texts[self.count] = text
         self.numbers[text] = self.count
         self.count += 1
+        self.cells[1] = self.count
 
 
 def _array(texts: Sequence[str]) -> np.ndarray:
