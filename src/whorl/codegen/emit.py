@@ -56,7 +56,7 @@ class ProgramModule(Module):
     def quick(self) -> frozenset[str]:
         if self.effort != Effort.GLUE:
             return frozenset()
-        nests = [nest for nest in set(self.nests.values()) if not only_calls_kernels(nest.statement)]
+        nests = set(self.nests.values())
         return frozenset(name_of(nest) for nest in nests if may_stay_unoptimised(nest.statement))
 
     @in_phase(Phase.EMIT)

@@ -17,7 +17,9 @@ from msgspec import Struct
 from msgspec.structs import astuple, replace
 
 from whorl.codegen import cache, elf
+from whorl.codegen.bundles import bundle, parse_bundle
 from whorl.codegen.cpus import require_cpu
+from whorl.codegen.memory import is_supported
 from whorl.codegen.processor import fingerprint
 from whorl.codegen.resident import release_clean_pages, release_freed_memory
 from whorl.debug import debug, dump_module
@@ -29,7 +31,7 @@ from whorl.phases import Phase, in_phase
 _compiled = threading.local()
 _recent: dict[tuple[Source, int], bytes] = {}
 """Object code that this process has used lately."""
-RECENT_CODES, SMALL_CODE = 256, 1 << 14
+RECENT_CODES, SMALL_CODE = 256, 1 << 16
 _WIDTHS = {"x86-64-v3": 32, "x86-64-v4": 64}
 """Bytes of vector registers, by CPU; of all others 16."""
 _BASELINES = {"x86_64": "x86-64-v3", "arm64-apple": "apple-m1"}
@@ -201,27 +203,27 @@ class MachineCode:
             _linked[name] = code
 
     @property
-    def keys(self) -> Sequence[str]:
-        """The names on disk of the objects that it was linked from."""
+    def keys(self) -> Mapping[int, str]:
+        """The names on disk of the objects that it was linked from, by their numbers."""
         return self.code.keys
 
     @property
     def quick(self) -> Mapping[int, Source]:
-        """What those of its objects that are not optimised will be compiled from, by their numbers."""
+        """What will be optimised, by the numbers that its objects will have; until then it may lie in another one."""
         return self.code.quick
 
     @classmethod
     def from_disk(
-        cls, name: str, keys: Sequence[str], function: str, quick: Mapping[int, Source] = NOTHING_QUICK
+        cls, name: str, keys: Mapping[int, str], function: str, quick: Mapping[int, Source] = NOTHING_QUICK
     ) -> MachineCode | None:
         """The code of this name, linked from objects on disk; None where one is missing or damaged."""
         code = _linked.get(name)
         if code is None:
             better = {n: object_key(source) for n, source in quick.items()}
             better = {n: key for n, key in better.items() if cache.has(key)}
-            chosen = [better.get(n, key) for n, key in enumerate(keys)]
-            objects = [read for key in chosen if (read := _object_on_disk(key)) is not None]
-            if len(objects) < len(keys):
+            chosen = {**keys, **better}
+            objects = {n: read for n, key in chosen.items() if (read := _object_on_disk(key)) is not None}
+            if len(objects) < len(chosen):
                 return None
             code = _LinkedCode(chosen, objects, function, {n: s for n, s in quick.items() if n not in better})
         result = cls.__new__(cls)
@@ -237,14 +239,18 @@ class MachineCode:
 
 def _link_module(module: Module, function: str, quickly: bool) -> _LinkedCode:
     program, routines = module.split()
-    sources = [program, *routines.values()]
+    sources = dict(enumerate([program, *routines.values()]))
     quick: dict[int, Source] = {}
-    if quickly and debug().folder is None:
-        names = module.quick
-        quick = {n: s for n, (name, s) in enumerate(routines.items(), 1) if name in names and not _is_known(s)}
-        for n, source in quick.items():
-            sources[n] = replace(source, effort=Effort.GLUE)
-    return _LinkedCode([object_key(source) for source in sources], object_codes(sources), function, quick)
+    if quickly and (names := module.quick) and debug().folder is None:
+        new = {n: (name, s) for n, (name, s) in enumerate(routines.items(), 1) if not _is_known(s)}
+        quick = {n: s for n, (name, s) in new.items() if name in names and not _is_glue(s)}
+        if is_supported():
+            parts = [n for n, (_, s) in new.items() if n in quick or _is_glue(s)]
+            sources[0] = bundle([program, *map(sources.pop, parts)])
+        else:
+            sources |= {n: replace(s, effort=Effort.GLUE) for n, s in quick.items()}
+    keys = {n: object_key(source) for n, source in sources.items()}
+    return _LinkedCode(keys, dict(zip(sources, object_codes([*sources.values()]), strict=True)), function, quick)
 
 
 class _LinkedCode:
@@ -255,22 +261,21 @@ class _LinkedCode:
 
     @in_phase(Phase.LINK)
     def __init__(
-        self, keys: Sequence[str], objects: Sequence[bytes], function: str, quick: Mapping[int, Source]
+        self, keys: Mapping[int, str], objects: Mapping[int, bytes], function: str, quick: Mapping[int, Source]
     ) -> None:
-        self.keys, self.function, self.quick = tuple(keys), function, quick
-        self.objects = tuple(objects) if quick else ()
-        linked = elf.link(objects, function)
+        self.keys, self.function, self.quick = keys, function, quick
+        self.objects = dict(objects) if quick else dict[int, bytes]()
+        linked = elf.link([*objects.values()], function)
         if linked is None:
-            self.address, release = _linked_by_llvm(objects, function)
+            self.address, release = _linked_by_llvm([*objects.values()], function)
         else:
             self.address, release = linked.address, linked.pages.free
         weakref.finalize(self, release).atexit = False
 
     def improved(self, chosen: Collection[int]) -> _LinkedCode:
         sources = [self.quick[n] for n in chosen]
-        keys, objects = list(self.keys), list(self.objects)
-        for n, source, code in zip(chosen, sources, object_codes(sources), strict=True):
-            keys[n], objects[n] = object_key(source), code
+        keys = {**self.keys, **{n: object_key(self.quick[n]) for n in chosen}}
+        objects = {**self.objects, **dict(zip(chosen, object_codes(sources), strict=True))}
         return _LinkedCode(keys, objects, self.function, {n: s for n, s in self.quick.items() if n not in chosen})
 
 
@@ -310,9 +315,8 @@ def object_key(source: Source) -> str:
 def object_codes(sources: Sequence[Source]) -> list[bytes]:
     """Object code of sources, from this process or the disk where it was compiled before.
 
-    Those that are new are all optimised before the first becomes machine code, and glue becomes that last: these are
-    different parts of LLVM, and what is in memory of the one is given back before the next. Within a part it stays:
-    each source would bring it in again, a page at a time.
+    New ones are all optimised before the first becomes machine code, and glue becomes that last: what is in memory of
+    these different parts of LLVM is given back after each. Within a part it stays, which pages come in one at a time.
     """
     codes = {source: code for source in sources if (code := _known_code(source)) is not None}
     new = sorted((source for source in sources if source not in codes), key=_is_glue)
@@ -411,10 +415,9 @@ def optimised(source: Source, machine: Any, context: Any = None) -> Any:
     Without a context it has one of its own: what is put into that of the process stays until the end of the process.
     """
     llvm = _llvm()
-    module = llvm.parse_assembly(source.text, context or llvm.create_context())
+    module = parse_bundle(llvm, source.text, context or llvm.create_context())
     module.triple = machine.triple
     module.data_layout = str(machine.target_data)
-    module.verify()
     tuning = llvm.create_pipeline_tuning_options(speed_level=_level(source.effort))
     for name, value in TUNING.items():
         setattr(tuning, name, value)

@@ -14,6 +14,7 @@ from onnx_text import model
 import whorl
 from whorl.codegen import target
 from whorl.codegen.emit import emit
+from whorl.codegen.memory import is_supported
 from whorl.debug import Debug
 from whorl.errors import TimeLimitError
 from whorl.ir.dtypes import BOOL, FLOAT32, INT64
@@ -300,3 +301,14 @@ def test_nests_that_only_call_kernels_are_compiled_once(monkeypatch: pytest.Monk
     first = bits(used.run(None, inputs))
     assert bits(used.run(None, inputs)) == first
     assert compiled == [Effort.GLUE]
+
+
+@pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+def test_what_is_not_optimised_is_one_object_until_its_parts_are() -> None:
+    used = session()
+    used.run(None, feeds(7))
+    code = launch_of(used).code
+    quick = set(code.quick)
+    assert len(quick) > 2 and quick.isdisjoint(code.keys) and 0 in code.keys
+    used.run(None, feeds(7))
+    assert quick <= launch_of(used).code.keys.keys()

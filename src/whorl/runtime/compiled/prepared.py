@@ -76,7 +76,7 @@ class StoredProgram(Struct, frozen=True):
 
     graph: GraphProgram
     name: str
-    keys: tuple[str, ...]
+    keys: dict[int, str]
     quick: tuple[tuple[int, str], ...]
     """The text of objects that are not optimised, by their numbers."""
     losses: tuple[Loss, ...]
@@ -282,7 +282,7 @@ def _program_parts(launch: Launch, files: frozenset[str]) -> list[bytes | memory
     quick = tuple((n, source.text) for n, source in code.quick.items())
     facts = launch.asks, launch.least_seconds, tuple(layouts), origins
     losses = tuple(loss for loss in launch.losses if loss[0] in code.quick)
-    header = _encoded(StoredProgram(bare, code.name, tuple(code.keys), quick, losses, *facts))
+    header = _encoded(StoredProgram(bare, code.name, dict(code.keys), quick, losses, *facts))
     if header is None:
         return []
     parts: list[bytes | memoryview] = [len(header).to_bytes(_SIZE, "little"), header, _padding(_SIZE + len(header))]
