@@ -59,14 +59,14 @@ class Vectors(Struct, frozen=True):
         type = f"<{self.lanes} x i32>"
         numbers = Value(f, type, "<" + ", ".join(f"i32 {lane}" for lane in range(self.lanes)) + ">")
         if step is not None:
-            numbers = self._splat_number(f, step) * numbers
-        return self._splat_number(f, first) + numbers
+            numbers = self.splat_number(f, step) * numbers
+        return self.splat_number(f, first) + numbers
 
     def compare(self, f: Function, predicate: str, numbers: Value, limit: Index | int) -> Value:
         """A mask of the lanes whose number compares so with a limit."""
-        return f.compare(predicate, numbers, self._splat_number(f, limit))
+        return f.compare(predicate, numbers, self.splat_number(f, limit))
 
-    def _splat_number(self, f: Function, number: Index | int) -> Value:
+    def splat_number(self, f: Function, number: Index | int) -> Value:
         """An i64 as i32 in every lane."""
         return f.splat(f.convert("trunc", f.index(number), "i32"), self.lanes)
 

@@ -26,6 +26,40 @@ def test_images_are_split_by_phases(width: int, name: str, fill: int) -> None:
     check_kernel("split_phases", [split, draw(FLOAT32, size)], numbers, machine(width))
 
 
+DENSE = {
+    "rows shorter than a vector": [WindowAxis(9, 3, 1, 1, 1, 9), WindowAxis(3, 3, 1, 1, 1, 3)],
+    "rows of 7": [WindowAxis(7, 3, 1, 1, 1, 7), WindowAxis(7, 3, 1, 1, 1, 7)],
+    "rows of a vector": [WindowAxis(5, 3, 1, 1, 1, 5), WindowAxis(8, 3, 1, 1, 1, 8)],
+    "rows of 14, far taps": [WindowAxis(14, 5, 1, 2, 4, 14), WindowAxis(14, 5, 1, 2, 4, 14)],
+    "fewer rows above than below": [WindowAxis(40, 4, 1, 1, 1, 40), WindowAxis(21, 4, 1, 1, 2, 21)],
+    "rows without padding above": [WindowAxis(11, 3, 1, 1, 0, 9), WindowAxis(30, 3, 1, 1, 1, 30)],
+    "slices beside the image": [
+        WindowAxis(1, 3, 1, 1, 1, 1),
+        WindowAxis(6, 3, 1, 1, 1, 6),
+        WindowAxis(7, 3, 1, 1, 1, 7),
+    ],
+    "a plane smaller than a vector": [WindowAxis(2, 3, 1, 1, 1, 2), WindowAxis(2, 3, 1, 1, 1, 2)],
+}
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+@pytest.mark.parametrize("name", DENSE)
+@pytest.mark.parametrize("fill", [0, 1])
+@pytest.mark.parametrize("parts", [[], [(9, 16), (0, 1), (1, 8), (8, 9)]])
+def test_rows_that_follow_without_a_gap_are_copied_as_one(
+    width: int, name: str, fill: int, parts: list[tuple[int, int]]
+) -> None:
+    layout = split_phases(DENSE[name], 4, may_be_direct=False, features=1 << 20)
+    assert layout.is_dense
+    numbers = (fill, CHANNELS, *layout.split_numbers)
+    split_size, size = KERNELS["split_phases"].meaning.extents(numbers, FLOAT32)
+    split, expected = (np.full(split_size, n, np.float32) for n in (7, 8))
+    image = draw(FLOAT32, size)
+    KERNELS["split_phases"].meaning.run([expected, image], numbers)
+    run_kernel("split_phases", [split, image], numbers, machine(width), parts)
+    np.testing.assert_array_equal(split, expected)
+
+
 @pytest.mark.parametrize("rows", [9, 40])
 @pytest.mark.parametrize("stride", [1, 2])
 def test_parts_of_split_images_are_the_whole(rows: int, stride: int) -> None:

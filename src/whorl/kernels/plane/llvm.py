@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from contextlib import ExitStack
 
+from msgspec import Struct
+
 from whorl.kernels.convolution.operands import load_offset
 from whorl.kernels.convolution.tile import GRID
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
@@ -32,7 +34,7 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
     axes = [[f"{what}{axis}" for what in ("length", "begin", "stride", "phases", "split")] for axis in range(3)]
     names = ["fill", "channels", "channel_stride", *(number for axis in axes for number in axis)]
     f = Routine(module, name, ["_s", "x"], names, polls=True, divides=True, effort=Effort.ROUTINES)
-    lengths, begins, _, phases, split = (f.indices(*(axis[n] for axis in axes)) for n in range(5))
+    lengths, begins, strides, phases, split = (f.indices(*(axis[n] for axis in axes)) for n in range(5))
     channels, channel_stride = f.indices("channels", "channel_stride")
     lowest = v.constant(f, -math.inf if is_real(v.scalar) else 0)
     fill = f.select(f["fill"].differs(0), lowest, v.constant(f, 0.0))
@@ -41,21 +43,32 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
     begin, end = (f.choose(by_rows, f.index(whole), part) for part, whole in share)
     share = zip(f.share(split[1]), (0, split[1]), strict=True)
     first_row, end_row = (f.choose(by_rows, part, whole) for part, whole in share)
+    image = channels * lengths[0] * lengths[1] * lengths[2]
+    plain = strides[1].equals(1) & strides[2].equals(1) & split[2].equals(lengths[2])
+    lines = Lines(f, v, fill, image, *_columns(f, v, lengths[2]))
     with ExitStack() as stack:
         c = stack.enter_context(f.loop(begin, end))
         p, i, q = (stack.enter_context(f.loop(0, count)) for count in (phases[0], split[0], phases[1]))
-        j = stack.enter_context(f.loop(first_row, end_row))
-        f.poll(phases[2] * split[2])
         first, in_depth = _source(f, i, p, 0)
+        plane, number = (c * lengths[0] + first) * lengths[1], (p * phases[1] + q) * phases[2]
+        low = f.most(f.least(begins[1], end_row), first_row)
+        high = f.most(f.least(begins[1] + lengths[1], end_row), low)
+        is_plain = plain & in_depth & ((high - low) * lengths[2] >= v.lanes)
+        start = (plane + low - begins[1]) * lengths[2]
+        with f.when(is_plain), f.loop(0, phases[2]) as r:
+            f.poll((end_row - first_row) * split[2])
+            target = c * channel_stride + ((number + r) * split[0] + i) * split[1] * split[2]
+            _fill(f, v, target + first_row * split[2], (low - first_row) * split[2], fill)
+            lines.copy(target + low * split[2], start, (high - low) * lengths[2], r - begins[2])
+            _fill(f, v, target + high * split[2], (end_row - high) * split[2], fill)
+        j = stack.enter_context(f.loop(f.choose(is_plain, end_row, first_row), end_row))
+        f.poll(phases[2] * split[2])
         second, in_height = _source(f, j, q, 1)
-        line = (c * lengths[0] + first) * lengths[1] + second
         count = f.choose(in_depth & in_height, lengths[2], 0)
-        x = f.offset_outside(f["x"], v.scalar, line * lengths[2])
         with f.loop(0, phases[2]) as r:
-            phase = (p * phases[1] + q) * phases[2] + r
-            row = (phase * split[0] + i) * split[1] + j
+            row = ((number + r) * split[0] + i) * split[1] + j
             target = v.offset(f, f["s"], c * channel_stride + row * split[2])
-            _split_row(f, v, target, x, r - begins[2], count, fill)
+            _split_row(f, v, target, ((plane + second) * lengths[2], image), r - begins[2], count, fill)
     size = phases[0] * split[0] * phases[1] * split[1] * phases[2] * split[2]
     with f.when(end_row.equals(split[1])), f.loop(begin, end) as c:
         _fill(f, v, c * channel_stride + size, channel_stride - size, fill)
@@ -65,10 +78,71 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
     return name
 
 
+class Lines(Struct, frozen=True):
+    """Rows of an image of that size that are copied as one: where a vector's lanes lie in its row, is computed.
+
+    `heads` are the columns of the lanes of the first vector of some rows, `tails` those of a vector that ends with
+    them, and each vector begins `step` columns further than the one before.
+    """
+
+    f: Routine
+    v: Vectors
+    fill: Value
+    image: Index
+    width: Index
+    heads: Value
+    tails: Value
+    step: Index
+
+    def copy(self, target: Index, start: Index, count: Index, shift: Index) -> None:
+        """s[target + j] = x[start + j + shift] where that is in the row of j, else fill, for j below count."""
+        f, v = self.f, self.v
+        columns, last = f.variable(self.heads), count - v.lanes
+        with f.loop(0, last, v.lanes) as j:
+            here = f.load(self.heads.type, columns)
+            self._copy(target + j, start + j + shift, here, shift)
+            f.store(_wrapped(f, v, here + v.splat_number(f, self.step), self.width), columns)
+        self._copy(target + last, start + last + shift, self.tails, shift)
+
+    def _copy(self, target: Index, position: Index, columns: Value, shift: Index) -> None:
+        f, v = self.f, self.v
+        mask = v.compare(f, "ult", columns + v.splat_number(f, shift), self.width)
+        v.store(f, _load_inside(f, v, position, self.image, mask, self.fill), v.offset(f, f["s"], target))
+
+
+def _columns(f: Routine, v: Vectors, width: Index) -> tuple[Index, Value, Value, Index]:
+    """A width, and of rows of it: the columns of the first lanes, those of the last ones, and a vector's step."""
+    lanes, count = v.lane_numbers(f, 0), f.most(width, 1)
+    step = f.index(f.binary("urem", f.index(v.lanes), count))
+    heads = f.value(lanes.type, f"urem {lanes}, {v.splat_number(f, count).text}")
+    before = f.choose(step.equals(0), step, count - step)
+    return width, heads, _wrapped(f, v, heads + v.splat_number(f, before), count), step
+
+
+def _wrapped(f: Routine, v: Vectors, columns: Value, width: Index) -> Value:
+    """Columns below twice the width, in their row."""
+    return f.select(v.compare(f, "ult", columns, width), columns, columns - v.splat_number(f, width))
+
+
+def _load_inside(f: Routine, v: Vectors, position: Index, size: Index, mask: Value, rest: Value) -> Value:
+    """The lanes of a mask from x, which has so many elements, the others from `rest`.
+
+    Loads by a mask take several times as long as others: only what would leave x is loaded so.
+    """
+    address, value = f.offset_outside(f["x"], v.scalar, position), f.variable(rest)
+    is_inside = (position >= 0) & (position + v.lanes <= size)
+    with f.when(is_inside):
+        f.store(f.select(mask, v.load(f, address), rest), value)
+    with f.when(is_inside ^ True):
+        f.store(v.masked_load(f, address, mask, rest), value)
+    return f.load(v.type, value)
+
+
 def _fill(f: Routine, v: Vectors, first: Index, count: Index, fill: Value) -> None:
-    """s[first + j] = fill for j below count."""
-    target = v.offset(f, f["s"], first)
-    with f.loop(0, count, v.lanes) as j:
+    """s[first + j] = fill for j below count; the last vector goes back so far that it ends there, if there is one."""
+    target, last = v.offset(f, f["s"], first), f.most(count - v.lanes, 0)
+    with f.loop(0, count, v.lanes) as n:
+        j = f.least(n, last)
         v.store_part(f, fill, v.offset(f, target, j), count - j)
 
 
@@ -79,25 +153,35 @@ def _source(f: Routine, position: Index, phase: Index, axis: int) -> tuple[Index
     return element, f.compare("ult", element, length)
 
 
-def _split_row(f: Routine, v: Vectors, target: Value, x: Value, before: Index, count: Index, fill: Value) -> None:
-    """target[j] = x[j * stride + before] where that is below count, else fill; strides of 1 and 2 without a gather."""
-    stride, length = f.indices("stride2", "split2")
+def _split_row(
+    f: Routine, v: Vectors, target: Value, source: tuple[Index, Index], before: Index, count: Index, fill: Value
+) -> None:
+    """target[j] = x[start + j * stride + before] where j * stride + before is below count, else fill.
+
+    `source` is the start, and how many elements x has. Strides of 1 and 2 do without a gather. The last vector of a row
+    goes back so far that it ends with the row, because stores by a mask take several times as long as others.
+    """
+    (start, size), stride, length = source, *f.indices("stride2", "split2")
+    last = f.most(length - v.lanes, 0)
 
     def read(first: Index) -> Value:
         mask = v.compare(f, "ult", v.lane_numbers(f, first), count)
-        return v.masked_load(f, f.offset_outside(x, v.scalar, first), mask, fill)
+        return _load_inside(f, v, start + first, size, mask, fill)
 
     def write(value: Value, j: Index) -> None:
         v.store_part(f, value, v.offset(f, target, j), length - j)
 
-    with f.when(stride.equals(1)), f.loop(0, length, v.lanes) as j:
+    with f.when(stride.equals(1)), f.loop(0, length, v.lanes) as n:
+        j = f.least(n, last)
         write(read(j + before), j)
-    with f.when(stride.equals(2)), f.loop(0, length, v.lanes) as j:
+    with f.when(stride.equals(2)), f.loop(0, length, v.lanes) as n:
+        j = f.least(n, last)
         low, high = (read(j * 2 + before + half * v.lanes) for half in range(2))
         even = ", ".join(f"i32 {2 * lane}" for lane in range(v.lanes))
         write(f.value(v.type, f"shufflevector {low}, {high}, <{v.lanes} x i32> <{even}>"), j)
     with f.when(stride > 2), f.loop(0, length, v.lanes) as j:
         indices = v.lane_numbers(f, j * stride + before, stride)
+        x = f.offset_outside(f["x"], v.scalar, start)
         write(v.gather(f, x, indices, v.compare(f, "ult", indices, count), fill), j)
 
 
