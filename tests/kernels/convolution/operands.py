@@ -16,10 +16,11 @@ from whorl.kernels.windows import WindowAxis
 
 
 def arrays_of(
-    layout: Sequence[WindowAxis], features: int, dtype: np.dtype, channels: int = CHANNELS
+    layout: Sequence[WindowAxis], features: int, dtype: np.dtype, channels: int = CHANNELS, is_dense: bool = False
 ) -> tuple[str, list[np.ndarray], list[int]]:
-    """A kernel, its operands, their images with contents that are no numbers behind the last window."""
-    split = split_phases(layout, dtype.itemsize)
+    """A kernel, its operands, and its numbers; where it `is_dense`, rows of windows lie without a gap between."""
+    split = split_phases(layout, dtype.itemsize, features=is_dense << 20)
+    assert split.is_dense == is_dense
     name, inner = ("convolution", "convolution_sum")[features % 2], channels * split.taps
     numbers = [features, inner, features % 3 and 1, 64, split.reach(channels), *split.grid]
     made = features * math.prod(split.counts)

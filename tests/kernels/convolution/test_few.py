@@ -42,9 +42,18 @@ def test_features_in_vectors_give_the_bits_of_windows_in_vectors(
 
 
 @pytest.mark.parametrize(
-    ("lanes", "height", "parts"), [(16, 12, [12]), (8, 12, [8, 4]), (4, 12, [4, 4, 4]), (4, 1, [1])]
+    ("lanes", "height", "parts"),
+    [
+        (16, 12, [(0, range(12))]),
+        (8, 12, [(0, range(8)), (4, range(4, 8))]),
+        (8, 9, [(0, range(8)), (1, range(7, 8))]),
+        (4, 12, [(0, range(4)), (4, range(4)), (8, range(4))]),
+        (4, 1, [(0, range(1))]),
+    ],
 )
-def test_block_is_cut_into_vectors(lanes: int, height: int, parts: list[int]) -> None:
+def test_block_is_cut_into_vectors_of_which_the_last_ends_with_it(
+    lanes: int, height: int, parts: list[tuple[int, range]]
+) -> None:
     assert FewWindows(Vectors("float", 4, lanes), height, 1, False).parts == parts
 
 

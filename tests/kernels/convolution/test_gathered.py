@@ -17,26 +17,32 @@ from whorl.kernels.windows import WindowAxis
 STEP = 16
 """Windows of a tile."""
 WINDOWS = {
-    "one tile": (7, 1),
-    "nine": (3, 3),
-    "a single one left": (7, 7),
-    "four left": (2, 10),
-    "a vector left": (8, 5),
-    "a tile that goes back": (5, 6),
+    "a vector, less than a tile": (2, 4),
+    "a vector and a single one, less than a tile": (3, 3),
+    "one tile": (4, 4),
+    "a tile and a single one": (17, 1),
+    "tiles and a single one": (7, 7),
+    "tiles and four": (2, 10),
+    "tiles and a vector": (2, 12),
+    "tiles, and a vector that goes back": (3, 7),
+    "tiles, a vector and a single one": (5, 5),
+    "tiles, a vector and four": (2, 14),
+    "tiles, the last of which goes back": (5, 6),
     "several rounds": (4 * GATHERED_TILES, STEP - 1),
+    "a round, and two": (2, GATHERED_TILES * STEP // 2 + 1),
 }
 
 
 def both_ways(
     counts: tuple[int, int], features: int, channels: int, parts: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
 ) -> list[np.ndarray]:
-    """What is computed of gathered windows, and of those that are read where they lie."""
+    """What is computed of gathered windows, and of those that are read where they lie; whose rows have no gaps."""
     results: list[np.ndarray] = []
     dtype = FLOAT64 if features == 49 else FLOAT32
     layout = [WindowAxis(n, 3, 1, 1, 1, n) for n in counts]
     for least in (1, 1 << 20):
         monkeypatch.setattr(gathered, "GATHERING_FEATURES", {32: least})
-        name, arrays, numbers = arrays_of(layout, features, dtype, channels)
+        name, arrays, numbers = arrays_of(layout, features, dtype, channels, is_dense=True)
         run_kernel(name, arrays, numbers, machine(32), parts)
         results.append(arrays[0])
     return results
@@ -52,10 +58,24 @@ def test_gathered_windows_give_the_bits_of_windows_in_the_image(
     assert not np.isnan(first).any()
 
 
+@pytest.mark.parametrize("counts", [(3, 3), (7, 7), (2, 10), (2, 12), (2, 14)])
+@pytest.mark.parametrize("features", [50, 65])
 @pytest.mark.parametrize("taps", [GATHERED_TAPS, GATHERED_TAPS + 9, 2 * GATHERED_TAPS + 18])
-def test_taps_that_are_gathered_in_turns_are_one_sum(taps: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    first, second = both_ways((7, 12), 50, -(-taps // 9), [], monkeypatch)
+def test_taps_that_are_gathered_in_turns_are_one_sum(
+    counts: tuple[int, int], features: int, taps: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = both_ways(counts, features, -(-taps // 9), [], monkeypatch)
     np.testing.assert_array_equal(first, second)
+
+
+def test_rows_with_gaps_are_gathered_as_they_lie(monkeypatch: pytest.MonkeyPatch) -> None:
+    results: list[np.ndarray] = []
+    for least in (1, 1 << 20):
+        monkeypatch.setattr(gathered, "GATHERING_FEATURES", {32: least})
+        name, arrays, numbers = arrays_of([WindowAxis(7, 3, 1, 1, 1, 7)] * 2, 64, FLOAT32, GATHERED_TAPS // 4)
+        run_kernel(name, arrays, numbers, machine(32))
+        results.append(arrays[0])
+    np.testing.assert_array_equal(*results)
 
 
 @pytest.mark.parametrize("counts", [(7, 7), (19, 19)])

@@ -5,11 +5,11 @@ from __future__ import annotations
 from msgspec import Struct
 
 from whorl.kernels.convolution.few import FewWindows, most_alone, multiply_few
-from whorl.kernels.convolution.operands import filters_from
+from whorl.kernels.convolution.operands import feature_operands, filters_from
 from whorl.kernels.convolution.tile import Grid, Tile, define_tile, split_block
 from whorl.kernels.machine import FEW_WINDOWS, LEAST_HEIGHT, TILE_FEATURES
 from whorl.llvm.routine import Routine
-from whorl.llvm.value import Index, Value
+from whorl.llvm.value import Index
 from whorl.llvm.vectors import Vectors
 
 
@@ -31,7 +31,10 @@ class Block(Struct, frozen=True):
             define_tile(f.module, tile)
             filters = v.offset(f, v.offset(f, f["w"], self.feature * f.argument("inner")), skipped)
             count = filters_from(f, self.feature) - skipped
-            x, operands = v.offset(f, f["x"], window), feature_operands(f, tile, self.feature + skipped, grid.pixels)
+            x, operands = (
+                v.offset(f, f["x"], window),
+                feature_operands(f, v, self.adds, self.feature + skipped, grid.pixels),
+            )
             y, *rest = operands
             numbers = f["inner"], count, f["bounded"], grid.pixels, window, grid.span, *grid.lines
             f.run(tile.name, y, x, f["offsets"], filters, *rest, *numbers)
@@ -65,10 +68,3 @@ def divide_rest(f: Routine, v: Vectors, height: int, grid: Grid, count: Index) -
     is_alone = grid.span.equals(grid.pixels) & (left <= most_alone(v, height))
     narrow = narrow + f.choose(is_alone, f.index(0), f.choose(left > 0, f.index(1), 0))
     return narrow, f.choose(is_alone, left, 0)
-
-
-def feature_operands(f: Routine, tile: Tile, feature: Index, pixels: Index) -> list[Value]:
-    """What a tile reads and writes of the features from one on: result, bias, limits, and what is added."""
-    v, plane = tile.v, feature * pixels
-    added = [v.offset(f, f["added"], plane)] if tile.adds else []
-    return [v.offset(f, f["y"], plane), v.offset(f, f["bias"], feature), f["limits"], *added]

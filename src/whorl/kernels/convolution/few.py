@@ -8,10 +8,11 @@ result is the same sum over ascending taps, so both ways give the same bits.
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from msgspec import Struct
 
-from whorl.kernels.convolution.operands import filters_from, load_limits, load_offset
+from whorl.kernels.convolution.operands import feature_operands, filters_from, load_limits, load_offset
 from whorl.kernels.machine import FEW_VECTORS, FEW_WINDOWS, PREFETCH_TAPS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.module import Module
@@ -23,28 +24,44 @@ GRID = WindowGrid._fields
 
 
 class FewWindows(Struct, frozen=True):
-    """Some blocks of features by a few windows; `adds`: plus a tensor like the result."""
+    """Some blocks of features by a few windows; `adds`: plus a tensor like the result.
+
+    With a `tap_stride` they are gathered as those of a `Tile` are.
+    """
 
     v: Vectors
     height: int
     blocks: int
     adds: bool
     windows: int = FEW_WINDOWS
+    tap_stride: int = 0
 
     @property
     def name(self) -> str:
-        suffix = ".sum" if self.adds else ""
+        suffix = (f".gathered{self.tap_stride}" if self.tap_stride else "") + ".sum" * self.adds
         return f"@whorl.few_windows.{self.v.suffix}.{self.blocks}x{self.height}by{self.windows}{suffix}"
 
     @property
     def pointers(self) -> list[str]:
-        return ["_y", "x", "offsets", "w", "bias", "limits", *["added"] * self.adds]
+        source = ["_y", "_sums", "x"] if self.tap_stride else ["_y", "x", "offsets"]
+        return [*source, "w", "bias", "limits", *["added"] * self.adds]
 
     @property
-    def parts(self) -> list[int]:
-        """The lanes of each vector of a block that are features."""
-        starts = range(0, self.height, self.v.lanes)
-        return [min(self.v.lanes, self.height - start) for start in starts]
+    def numbers(self) -> list[str]:
+        """`gathered`: the window that the first lane of the memory belongs to."""
+        source = ["taps", "resumes", "ends", "gathered"] if self.tap_stride else list(GRID[1:])
+        return ["inner", "filters", "bounded", "first", "pixels", *source]
+
+    @property
+    def parts(self) -> list[tuple[int, range]]:
+        """The vectors of a block: the first feature of each, and the lanes that others before do not have.
+
+        The last one ends with the block where that has as many features as a vector has lanes: loads by a mask take
+        several times as long as others.
+        """
+        lanes, height = self.v.lanes, self.height
+        starts = [(n, max(0, min(n, height - lanes))) for n in range(0, height, lanes)]
+        return [(start, range(n - start, min(lanes, height - start))) for n, start in starts]
 
 
 def most_windows(v: Vectors, height: int, vectors: int) -> int:
@@ -87,52 +104,62 @@ def convolve_few(
 
 
 def multiply_few(f: Routine, tile: FewWindows, feature: Index, window: Index) -> None:
-    """Blocks from a feature on by a few windows from one on."""
-    _define_tile(f.module, tile)
+    """Blocks from a feature on by a few windows from one on, that are read in the image."""
+    define_few(f.module, tile)
     v = tile.v
     depth, rows, columns, *_ = f.indices(*GRID)
     inner, pixels = f.argument("inner"), depth * rows * columns
-    pointers = [
-        v.offset(f, f["y"], feature * pixels),
-        f["x"],
-        f["offsets"],
-        v.offset(f, f["w"], feature * inner),
-        v.offset(f, f["bias"], feature),
-        f["limits"],
-        *([v.offset(f, f["added"], feature * pixels)] if tile.adds else []),
-    ]
-    f.run(tile.name, *pointers, inner, filters_from(f, feature), f["bounded"], window, pixels, *f.indices(*GRID[1:]))
+    y, *rest = feature_operands(f, v, tile.adds, feature, pixels)
+    w, numbers = v.offset(f, f["w"], feature * inner), (inner, filters_from(f, feature), f["bounded"], window, pixels)
+    f.run(tile.name, y, f["x"], f["offsets"], w, *rest, *numbers, *f.indices(*GRID[1:]))
 
 
-def _define_tile(module: Module, tile: FewWindows) -> None:
+def define_few(module: Module, tile: FewWindows) -> None:
     if tile.name in module:
         return
     v, parts = tile.v, tile.parts
-    f = Routine(module, tile.name, tile.pointers, ["inner", "filters", "bounded", "first", "pixels", *GRID[1:]])
-    inner, first, pixels = f.indices("inner", "first", "pixels")
+    f = Routine(module, tile.name, tile.pointers, tile.numbers)
+    first, pixels = f.indices("first", "pixels")
     windows = [f.least(first + n, pixels - 1) for n in range(tile.windows)]
-    sources = [v.offset(f, f["x"], _address(f, window)) for window in windows]
     zero = v.constant(f, 0.0)
     sums = [[[f.variable(zero) for _ in windows] for _ in parts] for _ in range(tile.blocks)]
-    with f.loop(0, inner) as tap:
-        offset = load_offset(f, tap)
+    waiting = [slot for block in sums for slots in block for slot in slots]
+    if tile.tap_stride:
+        with f.when(f["resumes"].differs(0)):
+            for n, slot in enumerate(waiting):
+                f.store(v.load(f, v.offset(f, f["sums"], n * v.lanes)), slot)
+    _add_taps(f, tile, windows, sums)
+    if tile.tap_stride:
+        with f.leave_when(f["ends"].equals(0)):
+            for n, slot in enumerate(waiting):
+                v.store(f, f.load(v.type, slot), v.offset(f, f["sums"], n * v.lanes))
+            f.end()
+    limits = load_limits(f, v)
+    for n, block in enumerate(sums):
+        for (start, lanes), slots in zip(parts, block, strict=True):
+            feature = n * tile.height + start
+            bias = _load_features(f, tile, v.offset(f, f["bias"], feature))
+            for window, slot in zip(windows, slots, strict=True):
+                _store_window(f, tile, f.load(v.type, slot) + bias, (feature, lanes), window, limits)
+    f.end()
+
+
+def _add_taps(f: Routine, tile: FewWindows, windows: Sequence[Index], sums: list[list[list[Value]]]) -> None:
+    v, inner = tile.v, f.argument("inner")
+    starts = [n - f.argument("gathered") if tile.tap_stride else _address(f, n) for n in windows]
+    sources = [v.offset(f, f["x"], start) for start in starts]
+    with f.loop(0, f.argument("taps") if tile.tap_stride else inner) as tap:
+        offset = tap * tile.tap_stride if tile.tap_stride else load_offset(f, tap)
         elements = [v.load_splat(f, v.offset(f, source, offset)) for source in sources]
         for n, block in enumerate(sums):
             w = v.offset(f, f["w"], (inner * n + tap) * tile.height)
             ahead = (inner * n + tap + PREFETCH_TAPS) * tile.height
-            prefetch_element(f, f["w"], v.scalar, ahead, f.argument("filters"))
-            for k, (lanes, slots) in enumerate(zip(parts, block, strict=True)):
-                factors = _load_lanes(f, v, v.offset(f, w, k * v.lanes), lanes)
+            if not tile.tap_stride:
+                prefetch_element(f, f["w"], v.scalar, ahead, f.argument("filters"))
+            for (start, _), slots in zip(tile.parts, block, strict=True):
+                factors = _load_features(f, tile, v.offset(f, w, start))
                 for element, slot in zip(elements, slots, strict=True):
                     f.store(add_product(f, v, f.load(v.type, slot), element, factors), slot)
-    limits = load_limits(f, v)
-    for n, block in enumerate(sums):
-        for k, (lanes, slots) in enumerate(zip(parts, block, strict=True)):
-            feature = n * tile.height + k * v.lanes
-            bias = _load_lanes(f, v, v.offset(f, f["bias"], feature), lanes)
-            for window, slot in zip(windows, slots, strict=True):
-                _store_window(f, tile, f.load(v.type, slot) + bias, (feature, lanes), window, limits)
-    f.end()
 
 
 def _address(f: Routine, window: Index) -> Index:
@@ -143,26 +170,27 @@ def _address(f: Routine, window: Index) -> Index:
     return (slice * row_pitch + (row - slice * rows)) * pitch + (window - row * columns)
 
 
-def _load_lanes(f: Routine, v: Vectors, pointer: Value, lanes: int) -> Value:
-    """So many elements of memory, 0 in the other lanes."""
-    if lanes == v.lanes:
+def _load_features(f: Routine, tile: FewWindows, pointer: Value) -> Value:
+    """An element for each feature of a vector, 0 in lanes that have none."""
+    v = tile.v
+    if tile.height >= v.lanes:
         return v.load(f, pointer)
-    return v.masked_load(f, pointer, v.compare(f, "slt", v.lane_numbers(f, 0), lanes), v.constant(f, 0.0))
+    return v.masked_load(f, pointer, v.compare(f, "slt", v.lane_numbers(f, 0), tile.height), v.constant(f, 0.0))
 
 
 def _store_window(
-    f: Routine, tile: FewWindows, total: Value, features: tuple[int, int], window: Index, limits: tuple[Value, Value]
+    f: Routine, tile: FewWindows, total: Value, features: tuple[int, range], window: Index, limits: tuple[Value, Value]
 ) -> None:
-    """Store the results of some features, from a number on, for one window."""
+    """Store the results of some lanes, whose features are counted from a number on, for one window."""
     v, (feature, lanes), pixels = tile.v, features, f.argument("pixels")
-    positions = [pixels * (feature + lane) + window for lane in range(lanes)]
+    positions = [(lane, pixels * (feature + lane) + window) for lane in lanes]
     if tile.adds:
         added = v.constant(f, 0.0)
-        for lane, position in enumerate(positions):
+        for lane, position in positions:
             element = f.load(v.scalar, v.offset(f, f["added"], position), v.size)
             added = f.value(v.type, f"insertelement {added}, {element}, i64 {lane}")
         total += added
     total = v.clamp(f, total, *limits)
-    for lane, position in enumerate(positions):
+    for lane, position in positions:
         element = f.value(v.scalar, f"extractelement {total}, i64 {lane}")
         f.store(element, v.offset(f, f["y"], position), v.size)

@@ -4,16 +4,20 @@ The taps of a window lie in as many lines of the cache and in almost as many pag
 each block of features would wait for them again. So some taps of some tiles are copied to memory that stays near, one
 after the other, where all blocks of a group read them in order. Where that is not all of the taps, sums wait near by,
 too: every element stays one sum over ascending taps. Where all taps fit, all blocks are one group.
+
+Windows that are left behind the last tile go with the last tiles, while the filters are near.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec import Struct
+
 from whorl.kernels.aligned import CACHE_LINE
-from whorl.kernels.convolution.block import Block, divide_rest, feature_operands
-from whorl.kernels.convolution.few import FewWindows, multiply_few
-from whorl.kernels.convolution.operands import filters_from, load_offset
+from whorl.kernels.convolution.block import divide_rest
+from whorl.kernels.convolution.few import FewWindows, define_few
+from whorl.kernels.convolution.operands import feature_operands, filters_from, load_offset
 from whorl.kernels.convolution.tile import Grid, Tile, define_tile, split_block
 from whorl.kernels.kernel import LANES
 from whorl.kernels.machine import (
@@ -39,96 +43,182 @@ def is_gathered(machine: Machine, features: int) -> bool:
     return machine.has_large_frames and features >= GATHERING_FEATURES.get(machine.vector_bytes, features + 1)
 
 
+class Some(Struct, frozen=True):
+    """Some tiles of windows from one on. Where it `has_rest`, vectors of windows from `start` on and so many windows
+    before `end` that each go alone go with them."""
+
+    window: Index
+    tiles: Index
+    has_rest: Value
+    start: Index
+    narrow: Index
+    alone: Index
+    end: Index
+
+
+class Group(Struct, frozen=True):
+    """Blocks of one height, of a group in which `before` others lie before them, and the first feature of all."""
+
+    height: int
+    first: Index
+    stop: Index
+    before: Index
+    feature: Index
+
+    def feature_of(self, block: Index) -> Index:
+        return self.feature + (block - self.first) * self.height
+
+
 def convolve_gathered(f: Routine, like: Tile, blocks: Blocks, windows: tuple[Index, Index], grid: Grid) -> None:
-    """for tiles of windows: for groups of blocks: for taps: gather; for blocks: tile. Then what windows are left."""
+    """for some tiles of windows: for groups of blocks: for taps: gather; for blocks: tiles; for blocks: rest."""
     v, step, (first, end) = like.v, like.width, windows
     whole = f.index(f.binary("udiv", end - first, f.index(step)))
-    left = end - first - whole * step
-    narrow, alone = divide_rest(f, v, blocks[0][0], grid, left)
+    start = first + whole * step
+    narrow, alone = divide_rest(f, v, blocks[0][0], grid, end - start)
     is_tile = narrow >= like.vectors
-    tiles = whole + f.choose(is_tile, f.index(1), 0)
-    columns = f.slot(f"[{GATHERED_TILES * GATHERED_TAPS * step} x {v.scalar}]", align=CACHE_LINE)
-    sums = f.slot(f"[{GATHERED_TILES * GATHERED_BLOCKS * FILTER_BLOCK * step} x {v.scalar}]", align=CACHE_LINE)
-    counts = [stop - begin for _, _, begin, stop in blocks]
-    total = sum(counts[1:], counts[0])
+    tiles, has_rest = whole + f.choose(is_tile, f.index(1), 0), (is_tile ^ True) & (end > start)
+    slots = GATHERED_TILES + 1
+    columns = f.slot(f"[{slots * GATHERED_TAPS * step} x {v.scalar}]", align=CACHE_LINE)
+    sums = f.slot(f"[{slots * GATHERED_BLOCKS * FILTER_BLOCK * step} x {v.scalar}]", align=CACHE_LINE)
+    total = sum((stop - begin for _, _, begin, stop in blocks), f.index(0))
     is_whole = f.argument("inner") <= GATHERED_TAPS
     groups = f.choose(is_whole, f.index(1), (total + (GATHERED_BLOCKS - 1)) // GATHERED_BLOCKS)
-    with f.loop(0, tiles, GATHERED_TILES) as tile:
-        some = first + tile * step, f.least(tiles - tile, GATHERED_TILES)
+    with f.loop(0, f.most(tiles, f.choose(has_rest, f.index(1), 0)), GATHERED_TILES) as tile:
+        count, is_last = f.least(tiles - tile, GATHERED_TILES), tile + GATHERED_TILES >= tiles
+        some = Some(first + tile * step, count, has_rest & is_last, start, narrow, alone, end)
         with f.loop(0, groups) as n:
             before = n * GATHERED_BLOCKS
-            group = before, f.choose(is_whole, total, before + GATHERED_BLOCKS)
-            _multiply_group(f, like, blocks, counts, group, some, grid, (columns, sums))
-    with f.when((is_tile ^ True) & (left > 0)):
-        _multiply_rest(f, like, blocks, (first + whole * step, narrow), (end - alone, end), grid)
+            range = before, f.choose(is_whole, total, before + GATHERED_BLOCKS)
+            _multiply_groups(f, like, _groups_in(f, blocks, range), some, grid, (columns, sums))
 
 
-def _multiply_rest(
-    f: Routine,
-    like: Tile,
-    blocks: Blocks,
-    narrow: tuple[Index, Index],
-    alone: tuple[Index, Index],
-    grid: Grid,
-) -> None:
-    """Vectors of windows from one on, and a range of windows; where that is a single one, by several blocks at once."""
-    v, adds, inner = like.v, like.adds, f.argument("inner")
-    is_single = (alone[1] - alone[0]).equals(1)
+def _groups_in(f: Routine, blocks: Blocks, range: tuple[Index, Index]) -> list[Group]:
+    """The blocks of each height in a range of all."""
+    result, before = list[Group](), f.index(0)
     for height, skipped, begin, stop in blocks:
-        several = begin + f.choose(is_single, (stop - begin) // SINGLE_BLOCKS * SINGLE_BLOCKS, 0)
-        with f.loop(begin, several, SINGLE_BLOCKS) as block:
-            f.poll(inner * (height * SINGLE_BLOCKS))
-            multiply_few(f, FewWindows(v, height, SINGLE_BLOCKS, adds, 1), block * height + skipped, alone[0])
-        with f.loop(begin, stop) as block:
-            f.poll(inner * height)
-            run = Block(f, v, height, block * height + skipped, grid, adds)
-            run.multiply_narrow(*narrow)
-            with f.when(block >= several), f.loop(*alone, FEW_WINDOWS) as window:
-                multiply_few(f, FewWindows(v, height, 1, adds), run.feature, window)
+        first, end = f.share_of_group(before, stop - begin, range)
+        feature = (begin + first) * height + skipped
+        result.append(Group(height, first, end, before + first - range[0], feature))
+        before = before + (stop - begin)
+    return result
 
 
-def _multiply_group(
-    f: Routine,
-    like: Tile,
-    blocks: Blocks,
-    counts: Sequence[Index],
-    group: tuple[Index, Index],
-    some: tuple[Index, Index],
-    grid: Grid,
-    memory: tuple[Value, Value],
+def _multiply_groups(
+    f: Routine, like: Tile, groups: Sequence[Group], some: Some, grid: Grid, memory: tuple[Value, Value]
 ) -> None:
-    """A range of the blocks by some tiles from a window on, in memory for their columns and sums."""
-    v, step, (window, tiles), (columns, sums) = like.v, like.width, some, memory
-    inner, last = f.argument("inner"), f.most(grid.span - step, 0)
+    """Blocks by some windows, in memory for their columns and sums."""
+    v, width, (columns, sums) = like.v, like.width, memory
+    inner, last = f.argument("inner"), f.most(grid.span - width, 0)
     parts = (inner + (GATHERED_TAPS - 1)) // GATHERED_TAPS
     most = (inner + (parts - 1)) // parts
     gather = _define_gather(f.module, like)
     with f.loop(0, parts) as part:
         tap = part * most
         taps = f.least(inner - tap, most)
-        source, offsets = v.offset(f, f["x"], window), f.offset(f["offsets"], "i32", tap)
-        f.run(gather, columns, source, offsets, taps, tiles, last - window)
+        source, offsets = v.offset(f, f["x"], some.window), f.offset(f["offsets"], "i32", tap)
+        slots = some.tiles + f.choose(some.has_rest, f.index(1), 0)
+        f.run(gather, columns, source, offsets, taps, slots, last - some.window)
         ends = f.index(f.convert("zext", part.equals(parts - 1), "i64"))
-        before = f.index(0)
-        for (height, skipped, begin, _), count in zip(blocks, counts, strict=True):
-            with f.loop(*f.share_of_group(before, count, group)) as block:
-                f.poll(taps * (tiles * (height * step)) // LANES)
-                feature = (begin + block) * height + skipped
-                w = v.offset(f, f["w"], feature * inner + tap * height)
-                number = f.choose(parts.equals(1), f.index(0), before + block - group[0])
-                own = v.offset(f, sums, number * (GATHERED_TILES * FILTER_BLOCK * step))
-                with f.loop(0, tiles) as n:
-                    start = f.least(window + n * step, last)
-                    x = v.offset(f, columns, n * (GATHERED_TAPS * step))
-                    for more, features in split_block(height, TILE_FEATURES[f.module.machine.vector_bytes]):
-                        tile = Tile(v, features, height, like.vectors, like.adds, True)
-                        define_tile(f.module, tile)
-                        y, *rest = feature_operands(f, tile, feature + more, grid.pixels)
-                        waiting = v.offset(f, own, n * (FILTER_BLOCK * step) + more * step)
-                        filters = filters_from(f, feature) - tap * height - more
-                        numbers = taps, filters, f["bounded"], tap, ends, grid.pixels, start, grid.span, *grid.lines
-                        f.run(tile.name, y, waiting, x, v.offset(f, w, more), *rest, *numbers)
-            before = before + count
+        gathered = Taps(f, like, grid, columns, sums, tap, taps, ends, parts.equals(1), last)
+        for group in groups:
+            with f.loop(group.first, group.stop) as block:
+                f.poll(taps * (some.tiles * (group.height * width)) // LANES)
+                with f.loop(0, some.tiles) as n:
+                    window = f.least(some.window + n * width, last)
+                    gathered.multiply(group, block, n, window, like.vectors)
+        with f.when(some.has_rest):
+            for group in groups:
+                gathered.multiply_rest(group, some)
+
+
+class Taps(Struct, frozen=True):
+    """Some taps, the windows of which were gathered, and where sums wait for those behind.
+
+    In a slot of each lie the windows of a tile and the sums of a block by it; in the slot behind those of all tiles,
+    the windows from `last` on. `ends` is 1 where the taps are the last ones.
+    """
+
+    f: Routine
+    like: Tile
+    grid: Grid
+    columns: Value
+    sums: Value
+    tap: Index
+    count: Index
+    ends: Index
+    are_all: Value
+    last: Index
+
+    def multiply(
+        self, group: Group, block: Index, slot: Index, window: Index, vectors: int, lane: Index | int = 0
+    ) -> None:
+        """A block by so many vectors of windows from one on, the first of which is that lane of a slot."""
+        f, v, width, feature = self.f, self.like.v, self.like.width, group.feature_of(block)
+        x = v.offset(f, self._columns(slot), lane)
+        for more, features in split_block(group.height, TILE_FEATURES[f.module.machine.vector_bytes]):
+            tile = Tile(v, features, group.height, vectors, self.like.adds, width)
+            define_tile(f.module, tile)
+            y, *rest = feature_operands(f, v, tile.adds, feature + more, self.grid.pixels)
+            waiting = v.offset(f, self._sums(group, block, slot), more * tile.width)
+            w, filters = self._filters(group, feature, more)
+            numbers = self.count, filters, f["bounded"], self.tap, self.ends
+            f.run(
+                tile.name, y, waiting, x, w, *rest, *numbers, self.grid.pixels, window, self.grid.span, *self.grid.lines
+            )
+
+    def multiply_rest(self, group: Group, some: Some) -> None:
+        """Vectors of windows by each block, and windows alone; a single one by several blocks at once."""
+        f, height, slot = self.f, group.height, some.tiles
+        is_single = some.alone.equals(1)
+        blocks = group.stop - group.first
+        several = group.first + f.choose(is_single, blocks // SINGLE_BLOCKS * SINGLE_BLOCKS, 0)
+        with f.loop(group.first, several, SINGLE_BLOCKS) as block:
+            f.poll(self.count * (height * SINGLE_BLOCKS))
+            self.multiply_alone(group, block, some, SINGLE_BLOCKS, 1)
+        with f.loop(group.first, group.stop) as block:
+            f.poll(self.count * height)
+            with f.when(some.narrow > 0):
+                window = f.most(f.least(some.start, self.grid.span - self.like.v.lanes), 0)
+                self.multiply(group, block, slot, window, 1, window - self.last)
+            with f.when((block >= several) & (some.alone > 0)):
+                self.multiply_alone(group, block, some, 1, FEW_WINDOWS)
+
+    def multiply_alone(self, group: Group, block: Index, some: Some, blocks: int, windows: int) -> None:
+        """So many blocks from one on by the windows that go alone."""
+        f, v, feature, adds = self.f, self.like.v, group.feature_of(block), self.like.adds
+        few = FewWindows(v, group.height, blocks, adds, windows, self.like.width)
+        define_few(f.module, few)
+        y, *rest = feature_operands(f, v, adds, feature, self.grid.pixels)
+        waiting = v.offset(f, self._sums(group, block, some.tiles), FILTER_BLOCK * v.lanes)
+        w, filters = self._filters(group, feature, 0)
+        numbers = f.argument("inner"), filters, f["bounded"], some.end - some.alone, self.grid.pixels
+        f.run(
+            few.name,
+            y,
+            waiting,
+            self._columns(some.tiles),
+            w,
+            *rest,
+            *numbers,
+            self.count,
+            self.tap,
+            self.ends,
+            self.last,
+        )
+
+    def _columns(self, slot: Index) -> Value:
+        return self.like.v.offset(self.f, self.columns, slot * (GATHERED_TAPS * self.like.width))
+
+    def _sums(self, group: Group, block: Index, slot: Index) -> Value:
+        """Those of a block by the windows of a slot. They do not wait where the taps are all: one slot serves all."""
+        f, size = self.f, FILTER_BLOCK * self.like.width
+        number = f.choose(self.are_all, f.index(0), group.before + (block - group.first))
+        return self.like.v.offset(f, self.sums, (number * (GATHERED_TILES + 1) + slot) * size)
+
+    def _filters(self, group: Group, feature: Index, more: int) -> tuple[Value, Index]:
+        """Those of the taps for the features of a block from one on, and how many elements there are."""
+        f, inner, skipped = self.f, self.f.argument("inner"), self.tap * group.height + more
+        return self.like.v.offset(f, f["w"], feature * inner + skipped), filters_from(f, feature) - skipped
 
 
 def _define_gather(module: Module, tile: Tile) -> str:

@@ -1,4 +1,4 @@
-"""Operands of convolutions in LLVM IR: the offsets of taps, and the limits of results."""
+"""Operands of convolutions in LLVM IR: those of some features, the offsets of taps, and the limits of results."""
 
 from __future__ import annotations
 
@@ -18,6 +18,13 @@ def load_offset(f: Routine, tap: Index) -> Index:
 def filters_from(f: Routine, feature: Index) -> Index:
     """How many elements the filters of features from one on have."""
     return (f.argument("features") - feature) * f.argument("inner")
+
+
+def feature_operands(f: Routine, v: Vectors, adds: bool, feature: Index, pixels: Index) -> list[Value]:
+    """What is read and written of the features from one on: result, bias, limits, and what is added."""
+    plane = feature * pixels
+    added = [v.offset(f, f["added"], plane)] if adds else []
+    return [v.offset(f, f["y"], plane), v.offset(f, f["bias"], feature), f["limits"], *added]
 
 
 def load_limits(f: Function, v: Vectors) -> tuple[Value, Value]:

@@ -37,8 +37,9 @@ class Grid(Struct, frozen=True):
 class Tile(Struct, frozen=True):
     """So many features of a block by so many vectors of windows; `adds`: plus a tensor like the result.
 
-    One that `is_gathered` reads windows tap by tap from memory of its own, and only some taps at a time: it begins with
-    the sums of the taps before, and leaves its own unless these taps are the last.
+    With a `tap_stride` it is gathered: it reads windows tap by tap, so many elements apart, from memory of its own, and
+    only some taps at a time. It begins with the sums of the taps before, and leaves its own unless these taps are the
+    last.
     """
 
     v: Vectors
@@ -46,11 +47,15 @@ class Tile(Struct, frozen=True):
     block: int
     vectors: int
     adds: bool
-    is_gathered: bool = False
+    tap_stride: int = 0
+
+    @property
+    def is_gathered(self) -> bool:
+        return self.tap_stride > 0
 
     @property
     def name(self) -> str:
-        suffix = ".gathered" * self.is_gathered + ".sum" * self.adds
+        suffix = f".gathered{self.tap_stride}" * self.is_gathered + ".sum" * self.adds
         return f"@whorl.windows.{self.v.suffix}.{self.features}of{self.block}x{self.vectors}{suffix}"
 
     @property
@@ -121,7 +126,7 @@ def _partial_sums(f: Routine, tile: Tile, sums: list[list[Value]]) -> list[tuple
 def _load_windows(f: Routine, tile: Tile, tap: Index, ahead: Index) -> list[Value]:
     """The windows' elements of a tap; those so far ahead are prefetched, unless they were gathered near by."""
     v = tile.v
-    x = v.offset(f, f["x"], tap * tile.width if tile.is_gathered else load_offset(f, tap))
+    x = v.offset(f, f["x"], tap * tile.tap_stride if tile.is_gathered else load_offset(f, tap))
     columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
     for n in range(0 if tile.is_gathered else tile.vectors):
         prefetch(f, v.offset(f, x, ahead + n * v.lanes))
