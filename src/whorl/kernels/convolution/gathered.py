@@ -161,7 +161,8 @@ class Taps(Struct, frozen=True):
             y, *rest = feature_operands(f, v, tile.adds, feature + more, self.grid.pixels)
             waiting = v.offset(f, self._sums(group, block, slot), more * tile.width)
             w, filters = self._filters(group, feature, more)
-            numbers = self.count, filters, f["bounded"], self.tap, self.ends
+            skipped = f.argument("inner") - self.count
+            numbers = self.count, filters, f["bounded"], skipped, self.tap, self.ends
             f.run(
                 tile.name, y, waiting, x, w, *rest, *numbers, self.grid.pixels, window, self.grid.span, *self.grid.lines
             )

@@ -73,7 +73,7 @@ class Tile(Struct, frozen=True):
             "taps",
             "filters",
             "bounded",
-            *["resumes", "ends"] * self.is_gathered,
+            *["skipped", "resumes", "ends"] * self.is_gathered,
             "pixels",
             "first",
             "span",
@@ -98,12 +98,13 @@ def define_tile(module: Module, tile: Tile) -> None:
         with f.when(f["resumes"].differs(0)):
             for slot, address in _partial_sums(f, tile, sums):
                 f.store(v.load(f, address), slot)
+    _prefetch_results(f, tile)
     left = f.argument("span") - f.argument("first") - tile.width
     ahead = f.most(f.least(left, tile.width), 0)
     with f.loop(0, f.argument("taps")) as tap:
         columns = _load_windows(f, tile, tap, ahead)
         w = v.offset(f, f["w"], tap * tile.block)
-        prefetch_element(f, f["w"], v.scalar, (tap + PREFETCH_TAPS) * tile.block, f.argument("filters"))
+        prefetch_element(f, f["w"], v.scalar, _taps_ahead(f, tile, tap) * tile.block, f.argument("filters"))
         for r, row in enumerate(sums):
             factor = v.load_splat(f, v.offset(f, w, r))
             for column, slot in zip(columns, row, strict=True):
@@ -115,6 +116,23 @@ def define_tile(module: Module, tile: Tile) -> None:
             f.end()
     _finish_tile(f, tile, sums)
     f.end()
+
+
+def _taps_ahead(f: Routine, tile: Tile, tap: Index) -> Index:
+    """The tap whose filters are to be fetched; behind the last one follow those of the next block, so many further."""
+    ahead = tap + PREFETCH_TAPS
+    if not tile.is_gathered:
+        return ahead
+    return f.choose(ahead < f.argument("taps"), ahead, ahead + f.argument("skipped"))
+
+
+def _prefetch_results(f: Routine, tile: Tile) -> None:
+    """Fetch what the sums are added to, and where they are stored, while taps go by; as if windows had no gaps."""
+    v, pixels = tile.v, f.argument("pixels")
+    first = f.least(f.argument("first"), pixels - 1)
+    for r in range(tile.features):
+        for name in ["added"] * tile.adds + ["y"]:
+            prefetch(f, f.offset_outside(f[name], v.scalar, pixels * r + first))
 
 
 def _partial_sums(f: Routine, tile: Tile, sums: list[list[Value]]) -> list[tuple[Value, Value]]:
