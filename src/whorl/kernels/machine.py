@@ -68,7 +68,7 @@ FEW_WINDOWS, FEW_VECTORS = 4, 2
 """Of few windows, those whose sums are computed side by side, and the vectors of features by which they are."""
 SINGLE_BLOCKS = 4
 """Blocks of features by which a single window goes at once: so many sums do not wait for each other."""
-DENSE_PRODUCTS = 32
+DENSE_PRODUCTS = 12
 """Products for each of which an element more may be copied."""
 LEAST_HEIGHT = 8
 """Features of a block from which the last windows go by one vector: so many sums do not wait for each other."""
