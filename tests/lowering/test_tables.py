@@ -54,6 +54,20 @@ def test_sequence_becomes_a_table(name: str) -> None:
     assert sequences(region) == 0
 
 
+PARTS = """(float[n, 3] x, int64[k] sizes) => (seq(float[m, 3]) y) {
+    v = Neg(x)
+    y = SplitToSequence <axis = AXIS> (v, sizes)
+}"""
+
+
+@pytest.mark.parametrize(("axis", "changes"), [(0, True), (1, False)])
+def test_parts_that_are_a_result_become_a_table_where_they_follow_each_other(axis: int, changes: bool) -> None:
+    region = clone_region(whorl.load(model("main " + PARTS.replace("AXIS", str(axis)))).main)
+    assert open_ragged(region) == changes
+    Inference().region(region)
+    assert sequences(region) == (not changes)
+
+
 @pytest.mark.parametrize("name", REMAINING)
 def test_sequence_remains(name: str) -> None:
     changed, region = opened(*REMAINING[name])

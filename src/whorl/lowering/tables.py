@@ -40,13 +40,15 @@ from whorl.ops.sequence.sequences import (
 class Family(Struct, eq=False):
     """Sequences that become each other, and the types of the tensors in them.
 
-    `has_others`: something is done with one of them that tables have no form for.
+    `has_others`: something is done with one of them that tables have no form for. `are_parts`: one is the parts of a
+    tensor, which may differ in number, too.
     """
 
     members: list[Value] = field(default_factory=list[Value])
     elements: list[TensorType] = field(default_factory=list[TensorType])
     readers: int = 0
     has_others: bool = False
+    are_parts: bool = False
 
     @property
     def shape(self) -> Shape | None:
@@ -62,7 +64,9 @@ class Family(Struct, eq=False):
     @property
     def is_ragged(self) -> bool:
         """Whether the sequences must, and can, be tables."""
-        if self.has_others or self.shape is None or (len(self.members) == 1 and not self.readers):
+        if self.has_others or self.shape is None:
+            return False
+        if len(self.members) == 1 and not (self.readers or self.are_parts):
             return False
         return any(_differs(value.type) for value in self.members)
 
@@ -96,6 +100,7 @@ class _Families:
             a.members += b.members
             a.elements += b.elements
             a.readers, a.has_others = a.readers + b.readers, a.has_others or b.has_others
+            a.are_parts = a.are_parts or b.are_parts
             self.of.update(dict.fromkeys(b.members, a))
 
     def _walk(self, region: Region) -> None:
@@ -118,8 +123,10 @@ class _Families:
                 self._add(sequences[0], node.inputs)
             case SplitToSequence(axis=0) | RaggedSequence():
                 element = node.outputs[0].type.element if isinstance(node.outputs[0].type, SequenceType) else None
+                family = self.family(sequences[0])
+                family.are_parts = family.are_parts or isinstance(node.op, SplitToSequence)
                 if isinstance(element, TensorType):
-                    self.family(sequences[0]).elements.append(element)
+                    family.elements.append(element)
             case SequenceEmpty() | EmptyRows():
                 self.family(sequences[0])
             case Identity():

@@ -102,6 +102,16 @@ CASES = {
         "(float[n, 3] x) => (seq(float[a, 3]) r) { y = Neg(x) r = SplitToSequence<axis = 0>(y) }",
         {"x": rows(4, 3)},
     ),
+    "parts of equal length": (
+        "(float[n, 3] x) => (seq(float[a, 3]) r) { y = Neg(x) two = Constant<value = int64 {2}>() "
+        "r = SplitToSequence<axis = 0>(y, two) }",
+        {"x": rows(5, 3)},
+    ),
+    "parts of lengths that are fed": (
+        "(float[n, 3] x, int64[k] lengths) => (seq(float[a, 3]) r) { y = Neg(x) "
+        "r = SplitToSequence<axis = 0>(y, lengths) }",
+        {"x": rows(5, 3), "lengths": np.array([2, 0, 3])},
+    ),
     "list of arrays": (
         "(float[n] x, float[k, 2] y) => (float[n] a, seq(float) r, float[k, 2] b) { "
         "a = Neg(x) b = Neg(y) r = SequenceConstruct(a, b, x) }",

@@ -178,22 +178,15 @@ class Results:
 
     def _table(self, output: int) -> int:
         """The cells that make a list of elements and a table."""
-        outputs, pair = self.bound.graph.outputs, (output, output + 1)
+        columns = lengths_of(self.bound.graph.outputs[output + 1])[1]
         if output in self.strings:
             raise UnknownForm("a list of strings has a table")
-        columns = lengths_of(outputs[output + 1])[1]
-        if all(n in self.arrays for n in pair):
-            elements, table = (self.alive.numbers([self.alive.elements(self.arrays[n])]) for n in pair)
-            count = self.alive.numbers([len(self.arrays[output + 1])])
-        elif all(n in self.memory.outputs for n in pair):
-            elements, table = (self._scratch(self.memory.outputs[n][0]) for n in pair)
-            (number,) = [n for axis, n in self.memory.outputs[output + 1][2] if axis == 0]
-            count = self.memory.address + number * WORD
-        else:
-            raise UnknownForm("a list has elements and a table in memory of two kinds")
         if not isinstance(columns, int):
             raise UnknownForm("arrays of a list have no known rank")
-        return self._maker(outputs[output].dtype, columns - 1, columns, (elements, table, count))
+        (elements, _, _), (table, shape, pairs) = (self._memory_of(n) for n in (output, output + 1))
+        counts = [self.memory.address + number * WORD for axis, number in pairs if axis == 0]
+        count = counts[0] if counts else self.alive.numbers(shape[:1])
+        return self._maker(self._type_of(output), columns - 1, columns, (elements, table, count))
 
     def _maker(self, dtype: np.dtype, rank: int, step: int, sources: Sequence[int]) -> int:
         if self.lists is None:
