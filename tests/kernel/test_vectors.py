@@ -7,7 +7,13 @@ import pytest
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Apply, Expr, Var, index_const
 from whorl.kernel.program import For, Statement
-from whorl.kernel.vectors import INTERLEAVED, VECTOR_BYTES, most_iterations, vectors_side_by_side
+from whorl.kernel.vectors import (
+    INTERLEAVED,
+    VECTOR_BYTES,
+    all_side_by_side,
+    most_iterations,
+    vectors_side_by_side,
+)
 
 I = Var(INT64, "i")
 (LONG, MANY), (MIDDLE, SOME) = INTERLEAVED
@@ -26,12 +32,13 @@ def test_longer_loops_compute_more_vectors_at_a_time(extent: int, count: int) ->
 )
 def test_shorter_loops_compute_vectors_that_come_out_even(extent: int, counts: list[int]) -> None:
     loop = For(I, index_const(extent), [], parallel=True)
-    assert [vectors_side_by_side(loop, size) for size in VECTOR_BYTES] == counts
+    assert [vectors_side_by_side(loop, size) for size in VECTOR_BYTES] == list(all_side_by_side(loop)) == counts
 
 
 def test_outer_loop_has_no_vectors() -> None:
     inner: list[Statement] = [For(Var(INT64, "j"), index_const(2), [], parallel=True)]
     assert vectors_side_by_side(For(I, index_const(LONG), inner, parallel=True), 32) == 0
+    assert not any(all_side_by_side(For(I, index_const(LONG), inner, parallel=True)))
 
 
 @pytest.mark.parametrize(

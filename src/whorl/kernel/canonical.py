@@ -18,7 +18,7 @@ from whorl.ir.dtypes import name_of
 from whorl.ir.native.expressions import FUNCTIONS, Apply, Buffer, Const, Expr, Load, Var
 from whorl.kernel.lengths import Lengths
 from whorl.kernel.program import Assign, Call, Fail, For, Poll, Reserve, Spread, Statement, Store, Swap, When, While
-from whorl.kernel.vectors import VECTOR_BYTES, vectors_side_by_side
+from whorl.kernel.vectors import all_side_by_side
 from whorl.kernel.verify import constant_zero
 from whorl.kernel.walk import memory_parts
 
@@ -112,7 +112,7 @@ class Description:
                 return f"{self.element(buffer, index)} = {text}"
             case For(var, extent, parallel=parallel):
                 text = self.expr(extent)
-                self.vectors += (vectors_side_by_side(statement, size) for size in VECTOR_BYTES)
+                self.vectors += all_side_by_side(statement)
                 return f"{'parallel ' if parallel else ''}for {self.assign(var)} < {text}"
             case Spread(first, count, extent, work):
                 texts = self.expr(extent), self.expr(work)
@@ -162,17 +162,20 @@ class Description:
 
     def expr(self, expr: Expr) -> str:
         """The name of an expression, which lines before this one define; it may be very deep."""
+        names = self.names
+        if expr in names:
+            return names[expr]
         waiting = [expr]
-        while expr not in self.names:
+        while waiting:
             part = waiting[-1]
-            inside = [inner for inner in memory_parts(part) if inner not in self.names]
-            if inside:
-                waiting += reversed(inside)
-                continue
-            if part not in self.names:
-                self.names[part] = self.define(part)
+            if part not in names:
+                inside = [inner for inner in memory_parts(part) if inner not in names]
+                if inside:
+                    waiting += inside[::-1]
+                    continue
+                names[part] = self.define(part)
             waiting.pop()
-        return self.names[expr]
+        return names[expr]
 
     def define(self, expr: Expr) -> str:
         match expr:

@@ -17,6 +17,7 @@ SMALL = 16
 """Numbers up to which offsets and steps stay in the code: they say how neighbours are read."""
 
 _LINEAR = frozenset(("add", "sub", "min"))
+_WITH_PARTS = Apply, Load
 
 
 class Lengths:
@@ -69,15 +70,15 @@ class Lengths:
         waiting = [expr]
         while waiting:
             part = waiting.pop()
-            if part in self.seen:
+            if part in self.seen or not isinstance(part, _WITH_PARTS):
                 continue
             self.seen.add(part)
             if isinstance(part, Load):
                 for position in part.index:
                     self.size(position)
-            elif isinstance(part, Apply) and part.op not in _LINEAR and not self.is_outer_step(part):
+            elif part.op not in _LINEAR and not self.is_outer_step(part):
                 self.fixed.update(part.args)
-            waiting += reversed(memory_parts(part))
+            waiting += memory_parts(part)[::-1]
 
 
 def _positions(statement: Statement) -> Iterator[Expr]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from whorl.ir.native.expressions import Apply, Const, Expr
 from whorl.kernel.program import For, While
 from whorl.kernel.walk import all_statements
@@ -11,6 +13,7 @@ INTERLEAVED = ((512, 4), (128, 2))
 these is a long chain of operations that wait for each other."""
 VECTOR_BYTES = 16, 32, 64
 """What vectors there are. Elements of most loops that call functions are of four bytes."""
+_LOOPS = For, While
 
 
 def vectors_side_by_side(loop: For, vector_bytes: int) -> int:
@@ -18,15 +21,24 @@ def vectors_side_by_side(loop: For, vector_bytes: int) -> int:
 
     Shorter loops have as many if these come out even.
     """
+    return 0 if not loop.parallel or has_loop(loop) else _side_by_side(most_iterations(loop.extent), vector_bytes)
+
+
+def all_side_by_side(loop: For) -> Iterable[int]:
+    """The same for each of `VECTOR_BYTES`."""
     if not loop.parallel or has_loop(loop):
-        return 0
+        return (0,) * len(VECTOR_BYTES)
     most = most_iterations(loop.extent)
+    return [_side_by_side(most, size) for size in VECTOR_BYTES]
+
+
+def _side_by_side(most: int, vector_bytes: int) -> int:
     even = (n for _, n in INTERLEAVED if most and most % (n * vector_bytes // 4) == 0)
     return next(even, next((count for least, count in INTERLEAVED if most >= least), 0))
 
 
 def has_loop(loop: For) -> bool:
-    return any(isinstance(statement, For | While) for statement in all_statements(loop.body))
+    return any(isinstance(statement, _LOOPS) for statement in all_statements(loop.body))
 
 
 def most_iterations(extent: Expr) -> int:

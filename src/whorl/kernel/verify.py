@@ -235,6 +235,9 @@ class _Check(Struct):
         return frozenset[Var]().union(*(self.reads[part] for part in parts(expr)))
 
 
+_WITHOUT_PARTS = Const, Var
+
+
 def parts(expr: Expr) -> tuple[Expr, ...]:
     """What an expression is made of."""
     match expr:
@@ -249,21 +252,21 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
 
 def parts_in_order(expr: Expr) -> list[Expr]:
     """An expression and all inside it, each once and after its own parts; as deep as it may be."""
-    if isinstance(expr, Const | Var):
+    if isinstance(expr, _WITHOUT_PARTS):
         return [expr]
     order: list[Expr] = []
     seen: set[Expr] = set()
-    stack: list[tuple[Expr, bool]] = [(expr, False)]
+    stack: list[Expr | None] = [expr]
     while stack:
-        part, done = stack.pop()
-        if done:
-            order.append(part)
+        part = stack.pop()
+        if part is None:
+            order.append(stack.pop())  # type: ignore[arg-type]  # what None was put above
         elif part not in seen:
             seen.add(part)
-            stack.append((part, True))
+            stack += (part, None)
             for inner in parts(part):
-                if not isinstance(inner, Const | Var):
-                    stack.append((inner, False))
+                if not isinstance(inner, _WITHOUT_PARTS):
+                    stack.append(inner)
                 elif inner not in seen:
                     seen.add(inner)
                     order.append(inner)

@@ -45,14 +45,18 @@ def blocks(statement: Statement) -> Sequence[Block]:
             return ()
 
 
+_WITH_BLOCKS = For, Spread, When, While
+
+
 def all_statements(block: Sequence[Statement]) -> Iterator[Statement]:
     """The statements of a block and all inside them."""
     pending = [*reversed(block)]
     while pending:
         statement = pending.pop()
         yield statement
-        for inner in reversed(blocks(statement)):
-            pending += reversed(inner)
+        if isinstance(statement, _WITH_BLOCKS):
+            for inner in reversed(blocks(statement)):
+                pending += reversed(inner)
 
 
 def position(block: Sequence[Statement], statement: Statement) -> int:
@@ -90,15 +94,13 @@ def expressions(statement: Statement) -> Iterator[Expr]:
 
 def memory_parts(expr: Expr) -> Sequence[Expr]:
     """What an expression is made of, with the strides by which it reads memory."""
-    match expr:
-        case Load(buffer=buffer, index=index):
-            moved = [n for n, position in enumerate(index) if not constant_zero(position)]
-            strides = [buffer.strides[n] for n in moved]
-            return [*(index[n] for n in moved), *(stride for stride in strides if isinstance(stride, Expr))]
-        case Apply(args=args):
-            return args
-        case _:
-            return ()
+    if isinstance(expr, Apply):
+        return expr.args
+    if not isinstance(expr, Load):
+        return ()
+    strides = expr.buffer.strides
+    moved = [n for n, position in enumerate(expr.index) if not constant_zero(position)]
+    return [*(expr.index[n] for n in moved), *(strides[n] for n in moved if isinstance(strides[n], Expr))]  # type: ignore[misc]
 
 
 def written(statement: Statement) -> Iterator[Buffer]:

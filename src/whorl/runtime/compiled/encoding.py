@@ -25,6 +25,9 @@ class Kind(IntEnum):
     NONE, PLAIN, TUPLE, LIST, DICT, DTYPE, AGAIN, UNKNOWN, UNRANKED, FIRST = range(10)
 
 
+_NONE, _PLAIN, _TUPLE, _LIST, _DICT, _DTYPE, _AGAIN, _UNKNOWN, _UNRANKED, _FIRST = map(int, Kind)
+"""As numbers: to find a member of an enumeration takes longer than all else that is done for a value."""
+_PLAIN_TYPES = frozenset((bool, int, float, str, bytes))
 _NO_VALUE = "the bytes are no value"
 Item = int | float | str | bytes | bool
 
@@ -33,7 +36,7 @@ class Encoder:
     """Writes objects as a list of plain items, each object's kind and size before its parts."""
 
     def __init__(self, classes: Iterable[type[Struct]]) -> None:
-        self.numbers = {cls: n for n, cls in enumerate(classes, Kind.FIRST)}
+        self.numbers = {cls: n for n, cls in enumerate(classes, int(Kind.FIRST))}
 
     def encode(self, value: object) -> bytes:
         """The bytes of a value. Raises TypeError for what is of no known class."""
@@ -42,34 +45,41 @@ class Encoder:
         return msgspec.msgpack.encode(items)
 
     def _write(self, value: object, items: list[Item], known: dict[int, int], alive: list[object]) -> None:
+        if type(value) in _PLAIN_TYPES:
+            items += (_PLAIN, value)  # type: ignore[arg-type]
+        elif isinstance(value, Struct) and type(value) in self.numbers:
+            if id(value) in known:
+                items += (_AGAIN, known[id(value)])
+                return
+            items.append(self.numbers[type(value)])
+            for name in value.__struct_fields__:
+                self._write(getattr(value, name), items, known, alive)
+            known[id(value)] = len(known)
+            alive.append(value)
+        else:
+            self._write_other(value, items, known, alive)
+
+    def _write_other(self, value: object, items: list[Item], known: dict[int, int], alive: list[object]) -> None:
         match value:
             case None:
-                items.append(Kind.NONE)
-            case bool() | int() | float() | str() | bytes():
-                items += (Kind.PLAIN, value)
+                items.append(_NONE)
             case np.dtype() if value in NAMES:
-                items += (Kind.DTYPE, NAMES[value])
+                items += (_DTYPE, NAMES[value])
             case Unknown():
-                items.append(Kind.UNKNOWN)
+                items.append(_UNKNOWN)
             case AnyShape():
-                items.append(Kind.UNRANKED)
-            case Struct() if id(value) in known:
-                items += (Kind.AGAIN, known[id(value)])
-            case Struct() if type(value) in self.numbers:
-                items.append(self.numbers[type(value)])
-                for name in value.__struct_fields__:
-                    self._write(getattr(value, name), items, known, alive)
-                known[id(value)] = len(known)
-                alive.append(value)
+                items.append(_UNRANKED)
+            case int() | float() | str() | bytes():
+                items += (_PLAIN, value)
             case _:
                 self._write_several(value, items, known, alive)
 
     def _write_several(self, value: object, items: list[Item], known: dict[int, int], alive: list[object]) -> None:
         if is_tuple(value) or is_list(value):
-            items += (Kind.TUPLE if is_tuple(value) else Kind.LIST, len(value))
+            items += (_TUPLE if is_tuple(value) else _LIST, len(value))
             parts: Iterable[object] = value
         elif is_dict(value):
-            items += (Kind.DICT, len(value))
+            items += (_DICT, len(value))
             parts = (part for pair in value.items() for part in pair)
         else:
             raise TypeError(f"{type(value).__name__} cannot be written")
@@ -93,32 +103,26 @@ class Decoder:
 
     def _read(self, items: Iterator[Item], known: list[Struct]) -> object:
         kind = next(items)
-        match kind:
-            case Kind.NONE:
-                return None
-            case Kind.PLAIN:
-                return next(items)
-            case Kind.TUPLE:
-                return tuple([self._read(items, known) for _ in range(_count(items))])
-            case Kind.LIST:
-                return [self._read(items, known) for _ in range(_count(items))]
-            case Kind.DICT:
-                return {self._read(items, known): self._read(items, known) for _ in range(_count(items))}
-            case Kind.DTYPE:
-                return BY_NAME[str(next(items))]
-            case Kind.AGAIN:
-                return known[_count(items)]
-            case Kind.UNKNOWN:
-                return UNKNOWN
-            case Kind.UNRANKED:
-                return UNRANKED
-            case int() if kind >= Kind.FIRST:
-                cls = self.classes[kind - Kind.FIRST]
-                value = cls(*[self._read(items, known) for _ in cls.__struct_fields__])
-                known.append(value)
-                return value
-            case _:
-                raise ValueError(_NO_VALUE)
+        if kind == _PLAIN:
+            return next(items)
+        if not isinstance(kind, int) or kind < 0:
+            raise ValueError(_NO_VALUE)
+        if kind >= _FIRST:
+            cls = self.classes[kind - _FIRST]
+            value = cls(*[self._read(items, known) for _ in cls.__struct_fields__])
+            known.append(value)
+            return value
+        if kind == _AGAIN:
+            return known[_count(items)]
+        if kind == _TUPLE:
+            return tuple([self._read(items, known) for _ in range(_count(items))])
+        if kind == _LIST:
+            return [self._read(items, known) for _ in range(_count(items))]
+        if kind == _DICT:
+            return {self._read(items, known): self._read(items, known) for _ in range(_count(items))}
+        if kind == _DTYPE:
+            return BY_NAME[str(next(items))]
+        return {_NONE: None, _UNKNOWN: UNKNOWN, _UNRANKED: UNRANKED}[kind]
 
 
 def _count(items: Iterator[Item]) -> int:
