@@ -103,6 +103,38 @@ def test_references_to_strings_are_counted() -> None:
     assert references() == before
 
 
+def test_lists_of_strings_are_read_and_made_by_their_numbers() -> None:
+    functions = lists.functions()
+    if functions is None:
+        pytest.skip("machine code knows neither this Python nor this NumPy")
+    call, expected, table, elements = StringCall(), np.array([-1]), np.zeros((3, 2), np.int64), np.zeros(4, np.int64)
+    reader = functions.cells_to_read(STRING, expected)
+    reader[lists.READ_TABLE : lists.READ_TABLE + 2] = [table.ctypes.data, elements.ctypes.data]
+    reader[lists.READ_ROWS : lists.READ_ROWS + 2] = [3, 4]
+    record, many, address = np.zeros(cell.LIST_CELLS, np.int64), 1 << 62, ctypes.addressof(reader)
+    write(record, {cell.READER: address, cell.ARRAYS: 2, cell.TOTAL: 2, cell.LEAST: 2})
+    write(record, {cell.SHORT: many, cell.SMALL: many, cell.MOST: many})
+    write(call.feed, {cell.LIST: record.ctypes.data, cell.ARRAY: id(elements), cell.STRINGS: 1})
+    start = np.array([table.ctypes.data])
+    sources = call.memory.ctypes.data, start.ctypes.data, address + lists.READ_COUNT * WORD
+    maker = functions.cells_to_make(STRING, 1, 2, sources)
+    write(call.record, {cell.MEMORY: ctypes.addressof(maker)})
+    write(call.cells, {cell.READ: functions.code[0].address, cell.MAKE: functions.code[1].address, cell.SEEN: 0})
+    write(call.cells, {cell.GROWN_COUNT: 0, cell.MADE_COUNT: 1, cell.MADE: call.record.ctypes.data})
+    before = references()
+    for counts in ((1, 3), (2, 0, 2)):
+        ends = np.cumsum(counts)
+        fed = [strings(*TEXTS[end - count : end]) for count, end in zip(counts, ends, strict=True)]
+        (arrays,) = call.run({"x": fed}) or [[]]
+        backwards = TEXTS[3::-1]
+        expected_lists = [backwards[end - count : end] for count, end in zip(counts, ends, strict=True)]
+        assert [each.tolist() for each in arrays] == expected_lists
+        del fed, arrays, backwards, expected_lists
+        assert references() == before
+    assert call.run({"x": [strings("text 1", "new"), strings("text 2", "text 3")]}) is None
+    assert references() == before
+
+
 def test_rows_of_strings_are_made_to_lists() -> None:
     call = StringCall()
     functions = lists.functions()

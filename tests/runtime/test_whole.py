@@ -5,6 +5,7 @@ import pytest
 from onnx_text import model
 
 import whorl
+from whorl.ir.dtypes import STRING
 from whorl.ir.types import TensorType
 from whorl.runtime.backends import BACKENDS
 from whorl.runtime.whole import Whole, load_compiler
@@ -48,9 +49,9 @@ def test_typed_inputs_name_no_element_type_for_what_is_no_tensor() -> None:
     assert made.sequence_inputs() == {"s": TensorType(X.dtype, (3,))}
 
 
-def test_sequences_of_strings_or_of_sequences_are_no_lists_of_arrays() -> None:
+def test_sequences_of_strings_are_lists_of_arrays_and_optional_ones_are_not() -> None:
     made = whole("main (seq(string[3]) s, optional(seq(float[3])) o) => (int64 n) { n = SequenceLength (s) }")
-    assert made.sequence_inputs() == {}
+    assert made.sequence_inputs() == {"s": TensorType(STRING, (3,))}
 
 
 def test_compiler_is_loaded_where_something_is_compiled() -> None:

@@ -50,7 +50,7 @@ COUNT = FIRST_OF_PYTHON + len(PYTHON)
 NAME, DTYPE, RANK, LENGTHS, BYTES, CONTENTS, LIST, ARRAY, TABLE, STRINGS, FEED_CELLS = range(11)
 """The record of a feed: its name, dtype and rank, the address of its lengths, how many bytes of its elements are known
 and where these are, the record of a list, or 0, and in a run the array, or those of a list's elements and table; where
-it is strings, how many, whose numbers are then written into the array. Last: its size."""
+it is strings, how many, whose numbers are then written into the array; of a list, whether. Last: its size."""
 READER, ENLARGE, IS_ROWS, ARRAYS, TOTAL, LEAST, SHORT, SMALL, MOST, LIST_CELLS = range(10)
 """The record of a list: the cells for `READ`; what makes room; whether it lies in memory as rows of one shape, which is
 then that of the feed; how many arrays and elements there are to be, where `LEAST` stands for as many and for more; from
@@ -66,7 +66,7 @@ AXES, LENGTH_CELLS, MEMORY, SIZE, ARE_STRINGS, GROWN_CELLS = 0, 5, 6, 7, 8, 9
 """The record of an output that is copied: how many of its lengths the program says, and the addresses of pairs of an
 axis and a number of a cell of the program, and of the cell with the address of its memory; the bytes of an element, and
 whether it has the numbers of strings; the rest as an output's. The record of a list that is made has the cells for
-`MAKE` for all of a memory, and a size of 1 where it is rows of strings. Last: its size."""
+`MAKE` for all of a memory. Last: its size."""
 FORM_CELLS, GROUP_CELLS = 4, 2
 """The record of a cell that follows from the size of a list: the addresses of both, a number, and how many times the
 size is added to it. That of an answer: its first array, and the one behind its last, or 0 where it is an array."""

@@ -39,6 +39,7 @@ from whorl.codegen.call_cells import (
     SHORT,
     SIZE,
     SMALL,
+    STRINGS,
     TOTAL,
     UNLIKE,
     address,
@@ -48,8 +49,8 @@ from whorl.codegen.call_cells import (
     is_set,
     python,
 )
-from whorl.codegen.call_strings import decode
-from whorl.codegen.lists import NO_ROOM, READ_COUNT, READ_TABLE
+from whorl.codegen.call_strings import decode, encode
+from whorl.codegen.lists import MADE_RANK, NO_ROOM, READ_COUNT, READ_TABLE
 from whorl.codegen.objects import WORD, Layout
 from whorl.llvm.function import Function
 from whorl.llvm.value import Index, Value
@@ -84,6 +85,14 @@ def read_list(f: Function, known: Layout, feed: Value, record: Value, fed: Value
         shape = f.offset(row, "i64", 1), address(f, feed, LENGTHS)
         difference = f.call_pointer(address(f, cells, COMPARE), "i32", *shape, bytes)
         decline_unless(f, f.compare("eq", difference, f.number(0, "i32")))
+    _encode_list(f, known, feed, reader, total)
+
+
+def _encode_list(f: Function, known: Layout, feed: Value, reader: Value, total: Index) -> None:
+    """Put the numbers of strings where their addresses were read."""
+    with f.when(is_set(f, feed, STRINGS)):
+        elements = address(f, reader, READ_TABLE + 1)
+        encode(f, known, elements, elements, total)
 
 
 def leave_large(f: Function, cells: Value) -> None:
@@ -122,7 +131,7 @@ def add_lists(f: Function, items: Value, made: Value) -> None:
     with f.loop(0, f.load_index(f.offset(cells, "i64", MADE_COUNT))) as n:
         record = f.offset(address(f, cells, MADE), "i64", n * GROWN_CELLS)
         write_lengths(f, record)
-        _decode_rows(f, record, made)
+        _decode(f, record, made)
         arrays = f.call_pointer(address(f, cells, MAKE), "ptr", address(f, record, MEMORY))
         with f.leave_when(f.compare("eq", arrays, f.null())):
             f.run_pointer(python(f, "Py_DecRef"), made)
@@ -130,11 +139,27 @@ def add_lists(f: Function, items: Value, made: Value) -> None:
         f.store(arrays, f.offset(items, "ptr", f.load_index(f.offset(record, "i64", ITEM))))
 
 
-def _decode_rows(f: Function, record: Value, made: Value) -> None:
-    """Put strings where rows have their numbers; the arrays that are made of them count references of their own."""
+def _decode(f: Function, record: Value, made: Value) -> None:
+    """Put strings where their numbers are; the arrays that are made of them count references of their own."""
     with f.when(is_set(f, record, ARE_STRINGS)):
-        rows = f.load("ptr", f.load("ptr", address(f, record, MEMORY)))
-        decode(f, rows, rows, measure(f, record), made, is_new=False)
+        maker = address(f, record, MEMORY)
+        elements, table = (f.load("ptr", address(f, maker, n)) for n in range(2))
+        total = _total(f, maker, table, f.load_index(address(f, maker, 2)))
+        decode(f, elements, elements, total, made, is_new=False)
+
+
+def _total(f: Function, maker: Value, table: Value, count: Index) -> Index:
+    """How many elements the arrays of a list have: all rows of its table are one, or the last says where its begin."""
+    rank, step = (f.load_index(f.offset(maker, "i64", n)) for n in (MADE_RANK, MADE_RANK + 1))
+    row = f.offset_outside(table, "i64", (count - 1) * step)
+    result = f.variable(f.index(0))
+    with f.when(count > 0):
+        size = f.variable(f.index(1))
+        with f.loop(0, rank) as axis:
+            f.store(f.load_index(size) * f.load_index(f.offset(row, "i64", axis + 1)), size)
+        before = f.choose(step.equals(0), (count - 1) * f.load_index(size), f.load_index(row))
+        f.store(before + f.load_index(size), result)
+    return f.load_index(result)
 
 
 def measure(f: Function, record: Value) -> Index:

@@ -25,7 +25,7 @@ READ_TABLE, READ_ROWS, READ_COUNT, READ_CELLS = 3, 8, 10, 12
 """Cells of what is read: the type of arrays, their element type, the addresses of `expected`, the table, the elements
 and of `memcpy`, the rank of arrays, the bytes of an element, and how many rows and elements there is memory for
 (`READ_ROWS`); after a call, how many arrays and elements there are (`READ_COUNT`). Last, how many cells there are."""
-MADE_FROM, MADE_CELLS = 3, 17
+MADE_FROM, MADE_RANK, MADE_CELLS = 3, 3, 17
 """Cells of what a list is made of: the addresses of three cells, which have the address of the elements, that of the
 table, and how many arrays there are; the rank of arrays, the step of the table, the bytes of an element, the element
 type, the type of arrays and functions of Python, NumPy, C; whether elements are references to objects. At the end are

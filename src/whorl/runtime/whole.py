@@ -10,7 +10,6 @@ from msgspec.structs import replace
 
 from whorl.errors import FeedError, RunError
 from whorl.ir.constants import as_value
-from whorl.ir.dtypes import STRING
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module, Region
 from whorl.ir.suggestions import choose
@@ -65,11 +64,11 @@ class Whole:
         return [(name, type.dtype if isinstance(type, TensorType) else None) for name, type in types]
 
     def sequence_inputs(self) -> dict[str, TensorType]:
-        """The types of the tensors of inputs that are sequences of such, none of strings, by name."""
+        """The types of the tensors of inputs that are sequences of such, by name."""
         types = [
             (name, value.type.element) for name, value in self.inputs.items() if isinstance(value.type, SequenceType)
         ]
-        return {name: type for name, type in types if isinstance(type, TensorType) and type.dtype != STRING}
+        return {name: type for name, type in types if isinstance(type, TensorType)}
 
     def arguments(self, feeds: object) -> list[object]:
         """The arguments of a run, checked. Errors: RunError."""

@@ -139,6 +139,26 @@ CASES = {
         "(string[n] x, bool[n] c) => (string[k] z, bool[n] e) { z = Compress<axis = 0>(x, c) e = Not(c) }",
         {"x": texts("a", "", "b"), "c": np.array([True, False, True])},
     ),
+    "strings in lists": (
+        "(seq(string[K]) s) => (seq(string[K]) r, string[m] c, seq(bool[K]) q) { "
+        'b = Constant<value = string {"b"}>() '
+        "r, q = SequenceMap (s) <body = d (string[K] v) => (string[K] w, bool[K] e) "
+        "{ e = Equal(v, b) w = Where(e, v, b) }> c = ConcatFromSequence<axis = 0>(s) }",
+        {"s": [texts("a", "b"), texts(), texts("c")]},
+    ),
+    "strings in lists of rows": (
+        "(seq(string[K]) s) => (seq(string[K]) r) { r = SequenceMap (s) "
+        "<body = d (string[K] v) => (string[K] w) { w = Identity(v) }> }",
+        {"s": [texts("a", "b")] * 9},
+    ),
+    "list of strings with an array more": (
+        "(seq(string[K]) s, string[n] x) => (seq(string[K]) r) { r = SequenceInsert(s, x) }",
+        {"s": [texts("a", "b"), texts()], "x": texts("a", "")},
+    ),
+    "parts of strings": (
+        "(string[n] x, int64[k] lengths) => (seq(string[a]) r) { r = SplitToSequence<axis = 0>(x, lengths) }",
+        {"x": texts("a", "b", "c"), "lengths": np.array([2, 0, 1])},
+    ),
     "lists of strings": (
         "(string[n] x, string y) => (seq(string[a]) s, seq(string) t) { "
         "s = SplitToSequence<axis = 0>(x) t = SequenceConstruct(y, y, x) }",

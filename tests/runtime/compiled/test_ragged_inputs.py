@@ -135,4 +135,5 @@ def test_ranks_of_lists_have_caches_of_their_own() -> None:
         ragged.find([n, arrays((1,) * rank)])
     assert len(ragged.caches) == MOST_RANKS
     texts = region.add_argument("s", SequenceType(TensorType(STRING)))
-    assert RaggedInputs([texts], make).find([[np.array(["a"], object)]]) is None
+    known = RaggedInputs([texts], make).find([[np.array(["a"], object), np.array([], object)]])
+    assert known is not None and [a.tolist() for a in known[1]] == [["a"], [[0, 1], [1, 0]]]

@@ -113,6 +113,29 @@ def test_threads_bring_strings_to_a_direct_call() -> None:
         assert all(pool.map(run, range(12)))
 
 
+LISTED = model("""main (seq(string[K]) s) => (seq(string[K]) r) {
+    r = SequenceMap (s) <body = b (string[K] v) => (string[K] w) { w = Identity(v) }>
+}""")
+
+
+def test_lists_of_strings_are_run_natively_and_others_have_the_errors_of_a_first_run() -> None:
+    made = session(LISTED)
+    for lists in ([["a", "b"], ["c"]], [["d"]] * 9, [["e"], [], ["f" * 65, "g"]], [["h", "i"], ["a"]], [["j"]]):
+        arrays = [np.array(each, object) for each in lists]
+        for _ in range(5):
+            assert [each.tolist() for each in made.run(None, {"s": arrays})[0]] == lists
+    assert [verdict.how for verdict in made.explain()] == ["native"]
+    a = np.array(["a", "b"], object)
+    for wrong in ([a, np.array(["a", None], object)], [a, 5.0], [a, np.zeros(2)], [a, a[None]]):
+        with pytest.raises(whorl.RunError) as late:
+            made.run(None, {"s": wrong})
+        with pytest.raises(whorl.RunError) as first:
+            session(LISTED, "interpreter").run(None, {"s": wrong})
+        assert str(late.value) == str(first.value)
+    for s in ([a, np.array(["c"])], [np.array([["a", "b"]], object)[:, ::-1][0], a]):
+        assert [each.tolist() for each in made.run(None, {"s": s})[0]] == [each.tolist() for each in s]
+
+
 SEQUENCES = {
     "grown": """main (string[n] x, int64 m) => (string[k] y, seq(string[1]) s) {
         none = SequenceEmpty<dtype = 8>()

@@ -145,24 +145,24 @@ class Results:
         made = [answer for answer in self.answers if answer.is_made]
         for answer in made:
             if answer.kind == ROWS:
-                rank, lengths, axes, maker = self._rows(answer.first)
+                lengths, axes, maker = self._rows(answer.first)
                 self.finishers.append(partial(self._split_rows, answer.first))
             else:
-                rank, lengths, axes, maker = 0, 0, list[int](), self._table(answer.first)
+                lengths, axes, maker = 0, list[int](), self._table(answer.first)
                 self.finishers.append(partial(self._split_elements, answer.first))
-            cells += len(axes) // 2, 0, rank, lengths, items[answer.first], self.alive.numbers(axes), maker
-            cells += 1, int(answer.first in self.strings)
+            cells += len(axes) // 2, 0, 0, lengths, items[answer.first], self.alive.numbers(axes), maker
+            cells += 0, int(answer.first in self.strings)
         code = 0 if self.lists is None else self.lists.code[1].address
         return {cell.MADE_COUNT: len(made), cell.MADE: self.alive.numbers(cells), cell.MAKE: code}
 
-    def _rows(self, output: int) -> tuple[int, int, list[int], int]:
-        """How many lengths rows have, and where, which the program says, and the cells that make a list of them."""
+    def _rows(self, output: int) -> tuple[int, list[int], int]:
+        """Where the lengths of rows lie, which of them the program says, and the cells that make a list of them."""
         elements, shape, pairs = self._memory_of(output)
         lengths = self.alive.numbers(shape)
         # The table is one row, read for each array: a number that is not read, then the lengths.
         sources = elements, self.alive.numbers([lengths]), lengths
         maker = self._maker(self._type_of(output), len(shape) - 1, 0, sources)
-        return len(shape), lengths, [n for pair in pairs for n in pair], maker
+        return lengths, [n for pair in pairs for n in pair], maker
 
     def _memory_of(self, output: int) -> tuple[int, Sequence[int], Sequence[tuple[int, int]]]:
         """The cell with the address of an output's memory, its lengths, and pairs of an axis and a cell for it."""
@@ -179,8 +179,6 @@ class Results:
     def _table(self, output: int) -> int:
         """The cells that make a list of elements and a table."""
         columns = lengths_of(self.bound.graph.outputs[output + 1])[1]
-        if output in self.strings:
-            raise UnknownForm("a list of strings has a table")
         if not isinstance(columns, int):
             raise UnknownForm("arrays of a list have no known rank")
         (elements, _, _), (table, shape, pairs) = (self._memory_of(n) for n in (output, output + 1))
@@ -244,5 +242,5 @@ class Results:
         return split_rows(self._take(output, results))
 
     def _split_elements(self, output: int, results: dict[int, Any]) -> list[np.ndarray]:
-        elements, table = results[output], results[output + 1]
-        return elements if table is None else split_elements(elements, table)
+        table = results[output + 1]
+        return results[output] if table is None else split_elements(self._take(output, results), table)

@@ -179,7 +179,7 @@ class _Expected:
 
     def _add_list(self, number: int, feed: ListFeed) -> None:
         known, memory = feed.arrays, feed.reader.own_memory(feed.arrays.rank)
-        if memory is None or len(self.inputs) in self.strings:
+        if memory is None:
             raise UnknownForm("there is nothing that reads lists")
         enlarge, record = _enlarger(memory, self.records[number]), self.alive.numbers
         if not enlarge(known.count, known.total):
@@ -190,6 +190,7 @@ class _Expected:
         make_room = self.alive.object(lambda: enlarge(*memory.sizes))
         cells = memory.cells_address, make_room, is_rows, count, total, least, SHORT, SMALL, _ANY
         self.records[number, cell.LIST] = record(cells)
+        self.records[number, cell.STRINGS] = len(self.inputs) in self.strings
         self.inputs.append(self._address(number, cell.ARRAY))
         if self.feeds.are_tables:
             self.inputs.append(self._address(number, cell.TABLE))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from whorl.ir.dtypes import INT64
 from whorl.ir.forking import import_whole
 from whorl.ir.types import AnyShape, TensorType
 from whorl.lowering import graph_program
@@ -69,10 +70,13 @@ class ListArrays:
 
 
 class ListMemory(ListArrays):
-    """Memory that one list after the other is read into by machine code: arrays of one rank and element type."""
+    """Memory that one list after the other is read into by machine code: arrays of one rank and element type.
+
+    Of objects there are the addresses, without references.
+    """
 
     def __init__(self, functions: Functions, dtype: np.dtype, expected: np.ndarray, spare: deque[ListMemory]) -> None:
-        super().__init__(np.empty(0, dtype), np.empty((FEW, 1 + len(expected)), np.int64))
+        super().__init__(np.empty(0, INT64 if dtype.hasobject else dtype), np.empty((FEW, 1 + len(expected)), np.int64))
         self.spare = spare
         self.call, self.expected = functions.read, expected
         self.cells = functions.cells_to_read(dtype, expected)
@@ -136,8 +140,8 @@ class ListReader:
         return memory if memory.read(value) else self._read_anew([*value])
 
     def _read_anew(self, items: list[object]) -> ListArrays | None:
-        """Read a list into memory for the rank of its arrays, or, what is not row-major, by NumPy."""
-        functions = _functions()
+        """Read a list into memory for the rank of its arrays, or, what is not row-major and strings, by NumPy."""
+        functions = None if self.dtype.hasobject else _functions()
         if functions is not None and items and is_array(first := items[0]) and self.rank in (None, first.ndim):
             memory = self._memory(functions, first.ndim, self.spare)
             if memory.read(items):

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from whorl.ir.dims import UNKNOWN
-from whorl.ir.dtypes import INT64, STRING
+from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType
 from whorl.lowering.ragged import RaggedSequence
@@ -40,7 +40,7 @@ class RaggedInputs:
             if element is None:
                 arrays.append(value)
                 continue
-            pair = None if element.dtype == STRING else flatten_list(value, element)
+            pair = flatten_list(value, element)
             if pair is None:
                 return None
             arrays += pair
