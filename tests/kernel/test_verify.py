@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from whorl.errors import VerifyError
+from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.program import Assign, Fail, For, Program, RunOp, Statement, Store, Swap, When, While
-from whorl.kernel.verify import verify_program
+from whorl.kernel.verify import parts_in_order, verify_program
 from whorl.ops.elementwise.arithmetic import Identity
 
 F32, I64, BOOL = (np.dtype(t) for t in ("float32", "int64", "bool"))
@@ -86,3 +87,14 @@ def test_broken_rule_is_named(body: list[Statement], message: str) -> None:
 def test_buffer_declared_twice_is_named() -> None:
     with pytest.raises(VerifyError, match="a buffer is declared twice"):
         verify_program(Program([], [X, X], [], []))
+
+
+def test_parts_that_were_seen_are_left_out() -> None:
+    x, y = Var(INT64, "x"), Var(INT64, "y")
+    total = Apply(INT64, "add", (x, y))
+    square = Apply(INT64, "mul", (total, total))
+    seen: set[Expr] = set()
+    assert parts_in_order(total, seen) == [x, y, total]
+    assert parts_in_order(square, seen) == [square]
+    assert parts_in_order(square, seen) == parts_in_order(x, seen) == []
+    assert parts_in_order(square) == [x, y, total, square] and parts_in_order(x) == [x]

@@ -53,6 +53,7 @@ def test_constants_that_differ_in_type_sign_or_bits_are_others():
         (1 << 64, "int64", 0),
         ((1 << 124) + 5, "int32", 5),
         (9, "int4", -7),
+        *((n, "int64", (n + 2**63) % 2**64 - 2**63) for n in (-(2**63), -(2**63) - 1, 2**63 - 1, 2**63, 2**64 + 5)),
         (3.7, "int32", 3),
         (0.1, "float16", float(np.float16(0.1))),
         (2, "bool", True),

@@ -250,12 +250,13 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
     return ()
 
 
-def parts_in_order(expr: Expr) -> list[Expr]:
-    """An expression and all inside it, each once and after its own parts; as deep as it may be."""
-    if isinstance(expr, _WITHOUT_PARTS):
-        return [expr]
+def parts_in_order(expr: Expr, seen: set[Expr] | None = None) -> list[Expr]:
+    """An expression and all inside it, each once and after its own parts; as deep as it may be.
+
+    Without what was `seen`, whose parts have been as well; all of these are afterwards.
+    """
+    seen = set() if seen is None else seen
     order: list[Expr] = []
-    seen: set[Expr] = set()
     stack: list[Expr | None] = [expr]
     while stack:
         part = stack.pop()
@@ -263,6 +264,9 @@ def parts_in_order(expr: Expr) -> list[Expr]:
             order.append(stack.pop())  # type: ignore[arg-type]  # what None was put above
         elif part not in seen:
             seen.add(part)
+            if isinstance(part, _WITHOUT_PARTS):
+                order.append(part)
+                continue
             stack += (part, None)
             for inner in parts(part):
                 if not isinstance(inner, _WITHOUT_PARTS):

@@ -138,17 +138,14 @@ def loads(block: Sequence[Statement]) -> Iterator[Load]:
     for statement in all_statements(block):
         for expr in expressions(statement):
             if expr not in seen:
-                for part in parts_in_order(expr):
-                    if part not in seen and isinstance(part, Load):
-                        yield part
-                    seen.add(part)
+                yield from (part for part in parts_in_order(expr, seen) if isinstance(part, Load))
 
 
 def used_by(statement: Statement) -> set[Buffer]:
     """The buffers that a statement itself uses in any way."""
-    result = set(written(statement))
+    result, seen = set(written(statement)), set[Expr]()
     for expr in expressions(statement):
-        result.update(part.buffer for part in parts_in_order(expr) if isinstance(part, Load))
+        result.update(part.buffer for part in parts_in_order(expr, seen) if isinstance(part, Load))
     if isinstance(statement, RunOp):
         result.update(b for b in statement.inputs if b is not None)
     return result

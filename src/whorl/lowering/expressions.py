@@ -79,6 +79,8 @@ class Expressions:
 
     def const(self, value: float | Dim, dtype: np.dtype = INT64) -> Expr:
         """A number in an element type; integers wrap as they do in arrays. A dim is what it is at run time."""
+        if type(value) is int and dtype is INT64 and -_HALF <= value < _HALF:
+            return self._shared(("const", dtype, repr(value)), lambda: Const(dtype, value))
         if isinstance(value, Linear | Unknown):
             return self.cast(self.length(value), dtype)
         if dtype == BOOL:
@@ -194,7 +196,7 @@ def _as_integer(value: float, dtype: np.dtype) -> int:
     return int(low.astype(dtype))
 
 
-_ALL_BITS = (1 << 64) - 1
+_ALL_BITS, _HALF = (1 << 64) - 1, 1 << 63
 _ON_INTEGERS: dict[str, Callable[[int, int], int | bool]] = {
     "add": operator.add,
     "sub": operator.sub,
