@@ -12,6 +12,8 @@ import pytest
 from one_program import LENGTHS, OneProgram, check_one_program
 from written_out import check_equal, compiled, interpreted, region_of
 
+from whorl.kernel.outline import outline
+from whorl.kernel.program import While
 from whorl.lowering.decomposition import decompose
 from whorl.ops.recurrent.rnn import GRU, LSTM, RNN, Recurrent
 
@@ -92,6 +94,14 @@ def test_nodes_compute_other_floats_as_the_op_does(dtype: Any, tolerance: float)
 def test_machine_code_means_the_op(op: Recurrent, left_out: str) -> None:
     arrays = arrays_for(op, left_out)
     check_equal(op, arrays, compiled(op, arrays, 1 + op.states), 1e-5)
+
+
+@pytest.mark.parametrize("kind", [RNN, GRU, LSTM])
+def test_loops_of_both_directions_are_one_nest(kind: type[Recurrent]) -> None:
+    op = kind(hidden_size=HIDDEN, direction="bidirectional")
+    program = OneProgram(op, arrays_for(op, "si"), 1 + op.states, weights_of(op)).launch.graph.program
+    loops = [nest for nest in outline(program).values() if isinstance(nest.statement, While)]
+    assert len(loops) == 2 and len(set(loops)) == 1
 
 
 def test_machine_code_refuses_lengths_outside_the_sequence() -> None:

@@ -111,15 +111,18 @@ def write_out(op: Any, inputs: Sequence[Value | None], build: Builder) -> list[V
     assert x is not None and w is not None and r is not None
     run = _Run(x, None if lengths is None else build.add(CheckedLengths(), lengths, x), wide, build)
     zero = build.add(ZeroState(sizes_of(r)[2], wide), x)
+    backwards = _turned(run, op)
     parts: list[list[Value]] = []
     for d, (reverse, functions) in enumerate(zip(op.reversals(), op.functions(), strict=True)):
         own = [zero if s is None else build.add(CheckedState(), _row(s, d, build), x) for s in initial]
         wb, rb = _biases(op, b, d, build)
         p = () if peepholes is None else _cut(_row(peepholes, d, build), 3, build)
         weights = Weights(build.add(Transpose(), _row(r, d, build)), rb, tuple(p))
-        product = build.add(MatMul(), x, build.add(Transpose(), _row(w, d, build)))
+        steps = x if backwards is None or not reverse else backwards
+        product = build.add(MatMul(), steps, build.add(Transpose(), _row(w, d, build)))
         projected = product if wb is None else build.add(Add(), product, wb)
-        parts.append(_Direction(op, functions, reverse, weights, run).walk(projected, own))
+        is_turned = steps is backwards
+        parts.append(_Direction(op, functions, reverse, is_turned, weights, run).walk(projected, own))
     return _stack_directions(op, parts, dtype, build)
 
 
@@ -177,17 +180,30 @@ class _Run(Struct):
         return [self.build.add(Where(), some, state, zero) for state in states]
 
 
+def _turned(run: _Run, op: Any) -> Value | None:
+    """X from its last step to the first one for ops that also run so: the loops of both directions are then one nest.
+
+    None where rows have lengths of their own, which the loops ask for in other ways.
+    """
+    if len(op.reversals()) < 2 or run.lengths is not None:
+        return None
+    return Writer(run.build).slice(run.x, 0, -1, np.iinfo(np.int64).min, -1)
+
+
 class _Direction(Struct):
+    """`is_turned`: what a reverse direction reads begins with the last step."""
+
     op: Any
     functions: tuple[Activation, ...]
     reverse: bool
+    is_turned: bool
     weights: Weights
     run: _Run
 
     def walk(self, projected: Value, initial: Sequence[Value]) -> list[Value]:
         """The loop of one direction: Y [steps, batch, hidden], then the last states [batch, hidden]."""
         body, build = Region("step"), self.run.build
-        loop = Loop(len(initial), (Scanned(0, self.reverse),), (Collected(0, self.reverse),))
+        loop = Loop(len(initial), (Scanned(0, self.reverse and not self.is_turned),), (Collected(0, self.reverse),))
         limit = self._limit_of_rows()
         fixed = [*self.weights.values(), *(() if limit is None else (limit,))]
         inner = StepBuilder(body, build.inference)
