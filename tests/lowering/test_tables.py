@@ -25,10 +25,10 @@ OPENED = {
     "counted": ("int64", "y = SequenceLength(v)"),
     "read": ("float[b, 3]", "y = SequenceAt(v, p)"),
     "result": ("seq(float[])", "y = Identity(v)"),
-}
-REMAINING = {
     "erased": ("seq(float[])", "y = SequenceErase(v, p)"),
     "inserted before others": ("seq(float[])", "y = SequenceInsert(v, x, p)"),
+}
+REMAINING = {
     "optional": ("optional(seq(float[]))", "y = Optional(v)"),
 }
 

@@ -1,7 +1,7 @@
 """Rewrites sequences of tensors that differ in shape as tables (`ragged`), together with all that they become.
 
-That goes through loops, branches and what captures them. Sequences may be made, split, appended to, read and joined;
-where anything else is done with one, or the rank of what it holds is not known, it remains as it is.
+That goes through loops, branches and what captures them. Sequences may be made, split, changed, read and joined; where
+anything else is done with one, or the rank of what it holds is not known, it remains as it is.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from whorl.ir.dtypes import INT64
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import AnyShape, SequenceType, TensorType
 from whorl.lowering.ragged import PartRows, RaggedAt, RaggedConcat, RaggedLength, RaggedSequence, Shape, ShapeRow
+from whorl.lowering.ragged_edits import ErasedElements, ErasedRow, InsertedElements, InsertedRow, RowAt
 from whorl.lowering.sequences import EmptyRows, PartEnds, RaggedResult, captured_arguments
 from whorl.ops.control.flow import If, Loop
 from whorl.ops.elementwise.arithmetic import Identity
@@ -29,6 +30,7 @@ from whorl.ops.sequence.sequences import (
     SequenceAt,
     SequenceConstruct,
     SequenceEmpty,
+    SequenceErase,
     SequenceInsert,
     SequenceLength,
     SplitToSequence,
@@ -116,8 +118,10 @@ class _Families:
         match node.op:
             case SequenceAt() | SequenceLength() | ConcatFromSequence():
                 self.family(sequences[0]).readers += 1
-            case SequenceInsert() if len(node.inputs) < 3 or node.inputs[2] is None:
+            case SequenceInsert():
                 self._add(sequences[0], node.inputs[1:2])
+                self.join(sequences[0], node.outputs[0])
+            case SequenceErase():
                 self.join(sequences[0], node.outputs[0])
             case SequenceConstruct():
                 self._add(sequences[0], node.inputs)
@@ -222,8 +226,12 @@ class _Rewrite:
                 for value in node.inputs:
                     pair = self._append(pair, value, node.name)
                 self._define(node, pair)
-            case SequenceInsert():
+            case SequenceInsert() if len(node.inputs) < 3 or node.inputs[2] is None:
                 self._define(node, self._append(self._pair(node), node.inputs[1], node.name))
+            case SequenceInsert():
+                self._define(node, self._insert(self._pair(node), node))
+            case SequenceErase():
+                self._define(node, self._erase(self._pair(node), node))
             case SplitToSequence():
                 ends = self._add(PartEnds(node.op), node.inputs, node.name)
                 table = self._add(PartRows(), [node.inputs[0], ends], node.name)
@@ -272,6 +280,18 @@ class _Rewrite:
         row = self._add(ShapeRow(), [pair[0], value], name)
         elements = self._add(Concat(0), [pair[0], self._flat(value, name)], name)
         return elements, self._add(Concat(0), [pair[1], row], name)
+
+    def _insert(self, pair: Pair, node: Node) -> Pair:
+        (elements, table), (_, value, position) = pair, node.inputs
+        row = self._add(RowAt(True), [table, position], node.name)
+        longer = self._add(InsertedElements(), [elements, table, self._flat(value, node.name), row], node.name)
+        return longer, self._add(InsertedRow(), [elements, table, value, row], node.name)
+
+    def _erase(self, pair: Pair, node: Node) -> Pair:
+        (elements, table), rank = pair, len(self._shape(node))
+        row = self._add(RowAt(False), [table, *node.inputs[1:]], node.name)
+        rest = self._add(ErasedElements(rank), [elements, table, row], node.name)
+        return rest, self._add(ErasedRow(rank), [table, row], node.name)
 
     def _control(self, node: Node) -> None:
         op = node.op

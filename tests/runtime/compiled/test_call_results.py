@@ -155,6 +155,27 @@ CASES = {
         "(seq(string[K]) s, string[n] x) => (seq(string[K]) r) { r = SequenceInsert(s, x) }",
         {"s": [texts("a", "b"), texts()], "x": texts("a", "")},
     ),
+    "list without an array": (
+        "(seq(float[K]) s, int64 i) => (seq(float[K]) r, seq(float[K]) t) { "
+        "r = SequenceErase(s, i) t = SequenceErase(r) }",
+        {"s": [floats(1, 2), floats(3), floats()], "i": np.array(-3)},
+    ),
+    "list with an array between others": (
+        "(seq(float[K]) s, float[n] x, int64 i) => (seq(float[K]) r) { y = Neg(x) r = SequenceInsert(s, y, i) }",
+        {"s": [floats(1, 2), floats(3)], "x": floats(4, 5), "i": np.array(1)},
+    ),
+    "list of strings with others between and without some": (
+        "(seq(string[K]) s, string[n] x, int64 i) => (seq(string[K]) r) { "
+        "t = SequenceInsert(s, x, i) r = SequenceErase(t, i) }",
+        {"s": [texts("a", "b"), texts("c")], "x": texts("d"), "i": np.array(1)},
+    ),
+    "queue in a loop": (
+        '(seq(float[K]) s, int64 m) => (seq(float[K]) r) { r = Loop(m, "", s) '
+        "<body = b (int64 i, bool go, seq(float[K]) old) => (bool on, seq(float[K]) new) { on = Identity(go) "
+        "zero = Constant<value = int64 {0}>() first = SequenceAt(old, zero) more = Concat<axis = 0>(first, first) "
+        "rest = SequenceErase(old, zero) new = SequenceInsert(rest, more, zero) }> }",
+        {"s": [floats(1, 2), floats(3)], "m": np.array(3)},
+    ),
     "parts of strings": (
         "(string[n] x, int64[k] lengths) => (seq(string[a]) r) { r = SplitToSequence<axis = 0>(x, lengths) }",
         {"x": texts("a", "b", "c"), "lengths": np.array([2, 0, 1])},

@@ -153,11 +153,22 @@ def test_large_lists_of_one_shape_are_rows() -> None:
 
 
 def test_small_lists_are_rows_where_only_these_have_native_code() -> None:
-    proto = model("""main (seq(float[k]) s, int64 i) => (float[k] y, seq(float[k]) t) {
-        y = SequenceAt(s, i) t = SequenceErase(s, i)
+    proto = model("""main (seq(float[2, 3]) s, float[2, 6] x, bool c, int64 i) => (float[2, 3] y) {
+        t = If(c) <
+            then_branch = a () => (seq(float[2, 3]) p) { p = Identity(s) },
+            else_branch = b () => (seq(float[2, 3]) q) {
+                n = Constant<value = int64 {3}>()
+                q = SplitToSequence<axis = 1>(x, n)
+            }
+        >
+        y = SequenceAt(t, i)
     }""")
-    made = session(proto)
-    for lengths in ((3, 3), (4, 4, 4), (2, 2)):
-        y, t = made.run(None, {"s": arrays(*lengths), "i": np.array(1)})
-        assert y.tolist() == arrays(*lengths)[1].tolist() and len(t) == len(lengths) - 1
+    made, x = session(proto), np.arange(12, dtype=F32).reshape(2, 6)
+    for count in (2, 3, 2):
+        s = [np.full((2, 3), n, F32) for n in range(count)]
+        for is_fed in (True, False):
+            (y,) = made.run(None, {"s": s, "x": x, "c": np.array(is_fed), "i": np.array(1)})
+            assert y.tolist() == (s[1] if is_fed else x[:, 3:]).tolist()
     assert launches(made) == [] and [verdict.how for verdict in made.explain()] == ["native"]
+    path = made._fast_path
+    assert path is not None and [key[0] for key in path.launches] == [(2, 2, 3), (3, 2, 3)]

@@ -61,7 +61,7 @@ def _check_position(position: Fact | None) -> None:
         raise TypeRuleError(f"position is {operand}, expected one element", fix="insert a Squeeze")
 
 
-def _resolve_position(position: np.ndarray, length: int, last: int) -> int:
+def resolve_position(position: np.ndarray, length: int, last: int) -> int:
     """A position counted from the front, when it is one of `-length .. last`."""
     index = int(one_element(position, "the position"))
     if not -length <= index <= last:
@@ -69,7 +69,7 @@ def _resolve_position(position: np.ndarray, length: int, last: int) -> int:
     return index if index >= 0 else index + length
 
 
-def _row_number(k: NativeBuilder, position: View, length: Dim, last: Dim) -> Expr:
+def row_number(k: NativeBuilder, position: View, length: Dim, last: Dim) -> Expr:
     """A position counted from the front; the program fails unless it is one of `-length .. last`."""
     number = k.let(k.cast(read_element(k, position), INT64))
     inside = k.apply("and", k.compare("ge", number, k.const(-length)), k.compare("le", number, k.const(last)))
@@ -136,7 +136,7 @@ class SequenceAt(Op, frozen=True):
         return element_of(sequence)
 
     def run(self, sequence: list[Any], position: np.ndarray) -> Any:
-        return sequence[_resolve_position(position, len(sequence), len(sequence) - 1)]
+        return sequence[resolve_position(position, len(sequence), len(sequence) - 1)]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         rows, position = inputs
@@ -160,7 +160,7 @@ class SequenceInsert(Op, frozen=True):
 
     def run(self, sequence: list[Any], value: Any, position: np.ndarray | None = None) -> list[Any]:
         length = len(sequence)
-        index = length if position is None else _resolve_position(position, length, length)
+        index = length if position is None else resolve_position(position, length, length)
         return [*sequence[:index], detach(value), *sequence[index:]]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
@@ -169,7 +169,7 @@ class SequenceInsert(Op, frozen=True):
             return None
         if position is None:
             return [concat_views(k, (rows, reshape_view(k, value, (1, *value.shape))), 0)]
-        inserted = _row_number(k, position, rows.shape[0], rows.shape[0])
+        inserted = row_number(k, position, rows.shape[0], rows.shape[0])
         shape = (rows.shape[0] + 1, *rows.shape[1:])
         result = k.temporary(rows.dtype, shape)
         with k.nest(rows.shape) as index:
@@ -192,7 +192,7 @@ class SequenceErase(Op, frozen=True):
 
     def run(self, sequence: list[Any], position: np.ndarray | None = None) -> list[Any]:
         length = len(sequence)
-        index = _resolve_position(np.array(-1) if position is None else position, length, length - 1)
+        index = resolve_position(np.array(-1) if position is None else position, length, length - 1)
         return sequence[:index] + sequence[index + 1 :]
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
@@ -201,7 +201,7 @@ class SequenceErase(Op, frozen=True):
             k.fail_unless(k.compare("gt", k.length(rows.shape[0]), k.const(0)))
             erased = k.const(rows.shape[0] - 1)
         else:
-            erased = _row_number(k, position, rows.shape[0], rows.shape[0] - 1)
+            erased = row_number(k, position, rows.shape[0], rows.shape[0] - 1)
 
         def source(index: Index) -> Sequence[Expr]:
             return (k.add(index[0], k.cast(k.compare("ge", index[0], erased), INT64)), *index[1:])
