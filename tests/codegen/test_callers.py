@@ -76,3 +76,9 @@ def test_memory_is_an_address_or_none_with_the_exception(context):
     assert grow(context.address, 40, 2) is None
     with pytest.raises(MemoryError):
         context.raise_error()
+
+
+def test_functions_of_a_context_are_different_ones_of_one_piece_of_code():
+    addresses = cells.functions()
+    assert len(set(addresses)) == len(cells.FUNCTIONS) and all(addresses)
+    assert max(addresses) - min(addresses) < 1 << 16

@@ -210,3 +210,15 @@ def test_new_sources_are_compiled_together_and_known_ones_not_again(monkeypatch,
     compiled = compiled_bytes()
     assert object_codes(sources[::-1]) == codes[::-1] and len(set(codes)) == len(sources)
     assert compiled_bytes() == compiled
+
+
+def test_what_is_beside_is_compiled_with_a_program(monkeypatch, tmp_path):
+    monkeypatch.setenv("WHORL_CACHE", str(tmp_path))
+    module = Module(host())
+    f = Function(module, "@beside_another", "i64", {}, "")
+    f.give(f.index(4711))
+    other = Source("define i64 @another() {\n  ret i64 4712\n}\n", Effort.GLUE)
+    code = MachineCode(module, "beside_another", beside=[other])
+    before = compiled_bytes()
+    assert len(object_codes([other])) == 1 and compiled_bytes() == before
+    assert list(code.keys) == [0]

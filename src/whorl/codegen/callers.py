@@ -8,12 +8,13 @@ The time is looked at first: as long as it is early, going on costs no lock.
 
 from __future__ import annotations
 
+import ctypes
 import functools
 
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.fuel import FUEL
 from whorl.llvm.function import Function
-from whorl.llvm.module import Effort, Module
+from whorl.llvm.module import Effort, Module, Source
 from whorl.llvm.value import Value
 
 FUNCTIONS = ("poll", "run", "grow", "alone")
@@ -46,6 +47,7 @@ FORK_PARAMETERS = {"context": "ptr", "function": "ptr", "arguments": "ptr", "ext
 """Those of the function that runs a nest's function for `extent` steps of so much work each, where that is worth it on
 several cores."""
 _MONOTONIC = 1
+_ENTRY = "addresses"
 
 
 def context_module() -> Module:
@@ -63,6 +65,7 @@ def context_module() -> Module:
     f.give(f.convert("inttoptr", new, "ptr"))
     _define_poll(module)
     _define_alone(module)
+    _define_entry(module)
     return module
 
 
@@ -140,16 +143,28 @@ def _define_poll(module: Module) -> None:
     f.give(f.index(FUEL))
 
 
+def _define_entry(module: Module) -> None:
+    """Write the addresses of a context's functions into cells."""
+    f = Function(module, f"@{_ENTRY}", "i64", {"cells": "ptr"}, "", "")
+    for n, name in enumerate(FUNCTIONS):
+        f.store(Value(f, "ptr", f.refer(f"@{name}")), f.offset(f["cells"], "ptr", n))
+    f.give(f.index(0))
+
+
 @functools.cache
 def functions() -> list[int]:
     """The addresses of the functions of a context, in the order of its cells."""
-    return [_function(name) for name in FUNCTIONS]
+    cells = (ctypes.c_int64 * len(FUNCTIONS))()
+    ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(_code().address)(ctypes.addressof(cells))
+    return [*cells]
 
 
 @functools.cache
-def _code(name: str) -> MachineCode:
-    return MachineCode(context_module(), name)
+def context_source() -> Source:
+    """What the functions of a context are compiled from."""
+    return context_module().split()[0]
 
 
-def _function(name: str) -> int:
-    return _code(name).address
+@functools.cache
+def _code() -> MachineCode:
+    return MachineCode(context_module(), _ENTRY)

@@ -56,8 +56,6 @@ TUNING = {
     "loop_unrolling": False,
 }
 """What the optimiser does to loops. Short ones written out in full would no longer become vectors."""
-
-
 NOTHING_QUICK: Mapping[int, Source] = MappingProxyType({})
 _WIDE_AS_FAST, _WIDE = "+amx-tile", ",-prefer-256-bit"
 """A feature of Intel's processors since Sapphire Rapids, on which vectors of 512 bits compute at full clock, and what
@@ -190,12 +188,14 @@ class MachineCode:
     """A linked function; modules of equal keys share it, and it is unmapped when the last of these objects goes.
 
     `quickly`: routines of the module that may be are compiled without being optimised, where their optimised code is
-    not known: that takes a fifth of the time, gives the same bits, and `improved` makes up for it.
+        known = _linked.get(name)
+        self._share(name, known or _link_module(module, function, quickly, beside))
+    is needed soon: LLVM, once in memory, compiles it too.
     """
 
-    def __init__(self, module: Module, function: str, quickly: bool = False) -> None:
+    def __init__(self, module: Module, function: str, quickly: bool = False, beside: Sequence[Source] = ()) -> None:
         name = cache.key_of(module.key, repr(module.machine), function, str(quickly)) if module.key else ""
-        self._share(name, _linked.get(name) or _link_module(module, function, quickly))
+        self._share(name, _linked.get(name) or _link_module(module, function, quickly, beside))
 
     def _share(self, name: str, code: _LinkedCode) -> None:
         self.name, self.code, self.address = name, code, code.address
@@ -237,20 +237,21 @@ class MachineCode:
         return result
 
 
-def _link_module(module: Module, function: str, quickly: bool) -> _LinkedCode:
+def _link_module(module: Module, function: str, quickly: bool, beside: Sequence[Source]) -> _LinkedCode:
     program, routines = module.split()
     sources = dict(enumerate([program, *routines.values()]))
     quick: dict[int, Source] = {}
     if quickly and (names := module.quick) and debug().folder is None:
         new = {n: (name, s) for n, (name, s) in enumerate(routines.items(), 1) if not _is_known(s)}
-        quick = {n: s for n, (name, s) in new.items() if name in names and not _is_glue(s)}
+        quick = {n: s for n, (name, s) in new.items() if name in names and not s.is_glue}
         if is_supported():
-            parts = [n for n, (_, s) in new.items() if n in quick or _is_glue(s)]
+            parts = [n for n, (_, s) in new.items() if n in quick or s.is_glue]
             sources[0] = bundle([program, *map(sources.pop, parts)])
         else:
             sources |= {n: replace(s, effort=Effort.GLUE) for n, s in quick.items()}
     keys = {n: object_key(source) for n, source in sources.items()}
-    return _LinkedCode(keys, dict(zip(sources, object_codes([*sources.values()]), strict=True)), function, quick)
+    codes = object_codes([*sources.values(), *beside])
+    return _LinkedCode(keys, dict(zip(sources, codes, strict=False)), function, quick)
 
 
 class _LinkedCode:
@@ -319,10 +320,10 @@ def object_codes(sources: Sequence[Source]) -> list[bytes]:
     these different parts of LLVM is given back after each. Within a part it stays, which pages come in one at a time.
     """
     codes = {source: code for source in sources if (code := _known_code(source)) is not None}
-    new = sorted((source for source in sources if source not in codes), key=_is_glue)
+    new = sorted((source for source in sources if source not in codes), key=lambda source: source.is_glue)
     context = _llvm().create_context() if new else None
     modules = {source: _optimised_for_host(source, context) for source in new}
-    for _, group in groupby(new, _is_glue):
+    for _, group in groupby(new, lambda source: source.is_glue):
         _release_memory()
         for source in group:
             codes[source] = _machine_code_of(modules.pop(source), source.effort)
@@ -338,10 +339,6 @@ def object_codes(sources: Sequence[Source]) -> list[bytes]:
 def _release_memory() -> None:
     release_clean_pages(_LIBRARY)
     release_freed_memory()
-
-
-def _is_glue(source: Source) -> bool:
-    return source.effort == Effort.GLUE
 
 
 def _is_known(source: Source) -> bool:

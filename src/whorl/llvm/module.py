@@ -41,6 +41,10 @@ class Source(Struct, frozen=True):
     text: str
     effort: Effort = Effort.LOOPS
 
+    @property
+    def is_glue(self) -> bool:
+        return self.effort == Effort.GLUE
+
 
 class Definition(Protocol):
     """A function, a constant, a declaration or a node of metadata."""

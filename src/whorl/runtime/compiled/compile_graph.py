@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from whorl.codegen.array_address import ARRAYS_FUNCTION, address_offset
 from whorl.codegen.arrays import add_arrays_entry
+from whorl.codegen.callers import context_source
 from whorl.codegen.emit import FUNCTION, emit
 from whorl.codegen.nest_functions import name_of
 from whorl.codegen.target import MachineCode
@@ -48,7 +49,8 @@ def compile_graph(graph: GraphProgram, most_statements: int | None = None, quick
         first_out = first + len(graph.inputs) + len(graph.constants)
         filled = [*range(first, first + len(graph.inputs)), *range(first_out, first + len(program.buffers))]
         add_arrays_entry(module, filled, offset)
-    code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION, quickly)
+    beside = [context_source()] if asks or program.calls or program.growing else []
+    code = MachineCode(module, FUNCTION if offset is None else ARRAYS_FUNCTION, quickly, beside)
     origins = tuple(map(origin_of, graph.constants))
     losses = tuple(_losses(program.body, module.nests, code.quick)) if code.quick else ()
     return Launch(replace(graph, constants=graph.arrays), code, offset is not None, asks, seconds, losses, origins)
