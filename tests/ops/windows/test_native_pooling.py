@@ -22,6 +22,9 @@ WINDOWS: list[tuple[tuple[int, ...], dict[str, Any]]] = [
     ((1, 1, 4, 6, 7), {"kernel_shape": (2, 3, 2), "strides": (1, 2, 3), "auto_pad": "SAME_LOWER"}),
     ((0, 2, 5, 5), {"kernel_shape": (2, 2)}),
     ((1, 1, 3, 3), {"kernel_shape": (1, 1), "strides": (4, 4), "pads": (2, 2, 2, 2)}),
+    ((2, 3, 4, 7), {"kernel_shape": (4, 7), "strides": (2, 2)}),
+    ((1, 2, 4, 7), {"kernel_shape": (4, 5), "strides": (2, 2)}),
+    ((1, 2, 9, 40), {"kernel_shape": (2, 2), "strides": (2, 2), "pads": (1, 1, 1, 1)}),
 ]
 PLANES = ((2, 3, 9, 11), (1, 2, 40), (0, 3, 4, 4), (2, 3), (1, 2, 3, 4, 5))
 

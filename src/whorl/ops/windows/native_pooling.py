@@ -39,6 +39,8 @@ def window_totals(k: NativeBuilder, x: View, tracks: Sequence[Axis], largest: bo
     shape = (*x.shape[:2], *(t.count for t in tracks))
     if not dims.product(shape):
         return broadcast_scalar(k, k.const(0, x.dtype), shape)
+    if all(map(_is_whole, tracks)):
+        return plane_totals(k, x, "max" if largest else "sum")
     layout = layout_of(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
@@ -57,6 +59,11 @@ def window_totals(k: NativeBuilder, x: View, tracks: Sequence[Axis], largest: bo
         numbers = numbers_of(k, (layout.taps, *bounded, layout.reach(1), *layout.grid))
         k.call("plane_maxima" if largest else "plane_sums", [(result, at), (spread, (zero,)), *arrays], numbers)
     return k.view_of(result, shape)
+
+
+def _is_whole(track: Axis) -> bool:
+    """Whether the only window along an axis has all of its elements."""
+    return (track.count, track.begin, track.dilation, track.kernel) == (1, 0, 1, track.length)
 
 
 def maxima(k: NativeBuilder, x: View, tracks: Sequence[Axis]) -> View:
