@@ -13,7 +13,7 @@ from whorl.llvm.value import Index, Value, is_real, overload
 _LEAST_DOT_BYTES = 16
 """The width of the narrowest vectors for which hardware adds dot products of bytes."""
 _MASKED_BYTES = 64
-"""The width of vectors that are stored by a mask as fast as without."""
+"""The width of vectors that are stored by a mask as fast as without: these have registers for masks."""
 
 
 class Vectors(Struct, frozen=True):
@@ -30,6 +30,15 @@ class Vectors(Struct, frozen=True):
     @property
     def mask(self) -> str:
         return f"<{self.lanes} x i1>"
+
+    @property
+    def waiting_mask(self) -> str:
+        """The type of a mask that waits in a variable: integers as wide as elements where masks have no registers."""
+        return self.mask if self.size * self.lanes == _MASKED_BYTES else f"<{self.lanes} x i{8 * self.size}>"
+
+    def wait(self, f: Function, mask: Value) -> Value:
+        """A mask as it waits."""
+        return mask if self.waiting_mask == self.mask else f.convert("sext", mask, self.waiting_mask)
 
     @property
     def suffix(self) -> str:

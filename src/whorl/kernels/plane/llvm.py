@@ -65,10 +65,9 @@ def define_split_phases(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
         f.poll(phases[2] * split[2])
         second, in_height = _source(f, j, q, 1)
         count = f.choose(in_depth & in_height, lengths[2], 0)
-        with f.loop(0, phases[2]) as r:
-            row = ((number + r) * split[0] + i) * split[1] + j
-            target = v.offset(f, f["s"], c * channel_stride + row * split[2])
-            _split_row(f, v, target, ((plane + second) * lengths[2], image), r - begins[2], count, fill)
+        row, phase = (number * split[0] + i) * split[1] + j, split[0] * split[1] * split[2]
+        line = Line(f, v, fill, image, (plane + second) * lengths[2], count)
+        line.split(c * channel_stride + row * split[2], phase)
     size = phases[0] * split[0] * phases[1] * split[1] * phases[2] * split[2]
     with f.when(end_row.equals(split[1])), f.loop(begin, end) as c:
         _fill(f, v, c * channel_stride + size, channel_stride - size, fill)
@@ -153,36 +152,67 @@ def _source(f: Routine, position: Index, phase: Index, axis: int) -> tuple[Index
     return element, f.compare("ult", element, length)
 
 
-def _split_row(
-    f: Routine, v: Vectors, target: Value, source: tuple[Index, Index], before: Index, count: Index, fill: Value
-) -> None:
-    """target[j] = x[start + j * stride + before] where j * stride + before is below count, else fill.
+class Line(Struct, frozen=True):
+    """A row of an image of that size, from an element on; nothing lies behind its first `count` elements."""
 
-    `source` is the start, and how many elements x has. Strides of 1 and 2 do without a gather. The last vector of a row
-    goes back so far that it ends with the row, because stores by a mask take several times as long as others.
-    """
-    (start, size), stride, length = source, *f.indices("stride2", "split2")
-    last = f.most(length - v.lanes, 0)
+    f: Routine
+    v: Vectors
+    fill: Value
+    image: Index
+    start: Index
+    count: Index
 
-    def read(first: Index) -> Value:
-        mask = v.compare(f, "ult", v.lane_numbers(f, first), count)
-        return _load_inside(f, v, start + first, size, mask, fill)
+    def split(self, target: Index, phase: Index) -> None:
+        """s[target + r * phase + j] = element j * stride + r - begin of the row, else fill, for the phases r.
 
-    def write(value: Value, j: Index) -> None:
-        v.store_part(f, value, v.offset(f, target, j), length - j)
+        The last vector of a row goes back so far that it ends with the row: stores by a mask take several times as long
+        as others.
+        """
+        f, v = self.f, self.v
+        stride, begin, phases, length = f.indices("stride2", "begin2", "phases2", "split2")
+        last = f.most(length - v.lanes, 0)
+        with f.when(stride.equals(2)), f.loop(0, length, v.lanes) as n:
+            j = f.least(n, last)
+            for r, value in enumerate(self._pairs(j * 2 - begin)):
+                with f.when(phases > r):
+                    v.store_part(f, value, v.offset(f, f["s"], target + phase * r + j), length - j)
+        with f.loop(0, f.choose(stride.equals(2), f.index(0), phases)) as r, f.loop(0, length, v.lanes) as n:
+            j = f.least(n, last)
+            value = f.variable(self.fill)
+            with f.when(stride.equals(1)):
+                f.store(*self._vectors(j + r - begin, 1), value)
+            with f.when(stride > 2):
+                f.store(self._gather(j * stride + r - begin), value)
+            v.store_part(f, f.load(v.type, value), v.offset(f, f["s"], target + phase * r + j), length - j)
 
-    with f.when(stride.equals(1)), f.loop(0, length, v.lanes) as n:
-        j = f.least(n, last)
-        write(read(j + before), j)
-    with f.when(stride.equals(2)), f.loop(0, length, v.lanes) as n:
-        j = f.least(n, last)
-        low, high = (read(j * 2 + before + half * v.lanes) for half in range(2))
-        even = ", ".join(f"i32 {2 * lane}" for lane in range(v.lanes))
-        write(f.value(v.type, f"shufflevector {low}, {high}, <{v.lanes} x i32> <{even}>"), j)
-    with f.when(stride > 2), f.loop(0, length, v.lanes) as j:
-        indices = v.lane_numbers(f, j * stride + before, stride)
-        x = f.offset_outside(f["x"], v.scalar, start)
-        write(v.gather(f, x, indices, v.compare(f, "ult", indices, count), fill), j)
+    def _pairs(self, first: Index) -> list[Value]:
+        """The even and the odd ones of twice as many elements as a vector has lanes."""
+        f, v = self.f, self.v
+        low, high = self._vectors(first, 2)
+        orders = [", ".join(f"i32 {2 * lane + n}" for lane in range(v.lanes)) for n in range(2)]
+        return [f.value(v.type, f"shufflevector {low}, {high}, <{v.lanes} x i32> <{order}>") for order in orders]
+
+    def _vectors(self, first: Index, count: int) -> list[Value]:
+        """So many vectors of neighbours."""
+        f, v = self.f, self.v
+        slots = [f.variable(self.fill) for _ in range(count)]
+        is_inside = (first >= 0) & (first + count * v.lanes <= self.count)
+        with f.when(is_inside):
+            for n, slot in enumerate(slots):
+                f.store(v.load(f, v.offset(f, f["x"], self.start + first + n * v.lanes)), slot)
+        with f.when(is_inside ^ True):
+            for n, slot in enumerate(slots):
+                position = first + n * v.lanes
+                mask = v.compare(f, "ult", v.lane_numbers(f, position), self.count)
+                f.store(_load_inside(f, v, self.start + position, self.image, mask, self.fill), slot)
+        return [f.load(v.type, slot) for slot in slots]
+
+    def _gather(self, first: Index) -> Value:
+        """Elements that lie a stride apart."""
+        f, v = self.f, self.v
+        indices = v.lane_numbers(f, first, f.argument("stride2"))
+        x = f.offset_outside(f["x"], v.scalar, self.start)
+        return v.gather(f, x, indices, v.compare(f, "ult", indices, self.count), self.fill)
 
 
 # ---- windows -------------------------------------------------------------------------------------------------
@@ -212,7 +242,7 @@ def _define_windows(module: Module, dtypes: Dtypes, is_sum: bool) -> str:
         d = stack.enter_context(f.loop(0, depth))
         line = stack.enter_context(f.loop(0, rows, PLANE_ROWS))
         f.poll(f.argument("taps") * width * PLANE_ROWS // LANES)
-        column = stack.enter_context(f.loop(0, width, v.lanes))
+        column = f.least(stack.enter_context(f.loop(0, width, v.lanes)), f.most(width - v.lanes, 0))
         lines = [f.least(line + n, last) for n in range(PLANE_ROWS)]
         sources = [v.offset(f, f["x"], (d * row_pitch + n) * pitch + column) for n in lines]
         totals = _add_taps(f, v, sources) if is_sum else _compare_taps(f, v, sources)
@@ -241,15 +271,16 @@ def _add_taps(f: Routine, v: Vectors, sources: list[Value]) -> list[Value]:
 def _compare_taps(f: Routine, v: Vectors, sources: list[Value]) -> list[Value]:
     """The largest elements of one vector of windows a source, in slots; NaN is put in at the end where one was met."""
     totals = [f.variable(v.constant(f, -math.inf)) for _ in sources]
-    broken = [f.variable(f.number(0, v.mask)) for _ in sources]
+    broken = [f.variable(f.number(0, v.waiting_mask)) for _ in sources]
     with f.loop(0, f.argument("taps")) as tap:
         offset = load_offset(f, tap)
         for source, slot, mask in zip(sources, totals, broken, strict=True):
             x = v.load(f, v.offset(f, source, offset))
             f.store(v.larger(f, x, f.load(v.type, slot)), slot)
-            f.store(f.load(v.mask, mask) | x.is_nan(), mask)
+            f.store(f.load(v.waiting_mask, mask) | v.wait(f, x.is_nan()), mask)
     for slot, mask in zip(totals, broken, strict=True):
-        f.store(f.select(f.load(v.mask, mask), v.constant(f, math.nan), f.load(v.type, slot)), slot)
+        is_broken = f.load(v.waiting_mask, mask).differs(0)
+        f.store(f.select(is_broken, v.constant(f, math.nan), f.load(v.type, slot)), slot)
     return totals
 
 
