@@ -39,7 +39,7 @@ Blocks = Sequence[tuple[int, Index | int, Index, Index]]
 
 
 def is_gathered(machine: Machine, features: int) -> bool:
-    """Whether windows are gathered, which takes 160 KB of the stack."""
+    """Whether windows are gathered, which takes 210 KB of the stack."""
     return machine.has_large_frames and features >= GATHERING_FEATURES.get(machine.vector_bytes, features + 1)
 
 

@@ -180,7 +180,7 @@ class Line(Struct, frozen=True):
             j = f.least(n, last)
             value = f.variable(self.fill)
             with f.when(stride.equals(1)):
-                f.store(*self._vectors(j + r - begin, 1), value)
+                f.store(self._vectors(j + r - begin, 1)[0], value)
             with f.when(stride > 2):
                 f.store(self._gather(j * stride + r - begin), value)
             v.store_part(f, f.load(v.type, value), v.offset(f, f["s"], target + phase * r + j), length - j)
