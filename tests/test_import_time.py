@@ -110,6 +110,12 @@ def test_first_session_loads_the_format_and_the_ops_of_its_model(first: list[set
 
 
 @pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+def test_first_run_loads_no_routines_of_convolutions_for_a_model_without_any(first: list[set[str]]) -> None:
+    loaded = set[str]().union(*first)
+    assert "whorl.kernels.product.llvm" in loaded
+    assert loaded.isdisjoint(f"whorl.kernels.{kernel}.llvm" for kernel in ("convolution", "plane"))
+
+
 def test_second_process_loads_what_runs_its_program_alone(stages: list[set[str]]) -> None:
     imported, loaded, ran = stages
     assert packages(loaded | ran) == {"ml_dtypes"}
