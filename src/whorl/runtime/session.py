@@ -129,9 +129,12 @@ class Session:
         """Outputs by name, all of them in the model's order where no names are given. Errors: RunError, LimitError."""
         fast_path = self._fast_path if self._may_take_fast_path and limits is None and stop is None else None
         if fast_path is not None and fast_path.is_ready and isinstance(feeds, dict):
-            call = fast_path.call
-            outputs = None if call is None else call(feeds)
-            if outputs is None:
+            outputs = None
+            for call in fast_path.calls:
+                outputs = call(feeds)
+                if outputs is not None:
+                    break
+            else:
                 outputs = fast_path.run(feeds, self._cancelled, self.threads)
             if outputs is not None:
                 return outputs if not output_names else [outputs[k] for k in self._positions(output_names)]
@@ -178,7 +181,7 @@ class Session:
         event, self._cancelled = self._cancelled, threading.Event()
         event.set()
         if self._fast_path is not None:
-            self._fast_path.forget_call()
+            self._fast_path.forget_calls()
 
     def __getstate__(self) -> dict[str, Any]:
         return {"module": self.module, "limits": self.limits, "mode": self.mode, "threads": self.threads}

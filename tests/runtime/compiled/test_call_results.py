@@ -47,7 +47,7 @@ def often(proto: Any, feeds: dict[str, Any]) -> whorl.InferenceSession:
 
 def call_of(made: whorl.InferenceSession) -> Any:
     path = made._fast_path
-    return None if path is None else path.call
+    return path.calls[0] if path is not None and path.calls else None
 
 
 def memory_of(made: whorl.InferenceSession) -> launch.RunMemory:

@@ -22,7 +22,7 @@ import whorl
 from whorl.codegen import direct_call as code
 from whorl.runtime.buffer_pool import LARGE
 from whorl.runtime.compiled import call_results, cores, direct_call, launch
-from whorl.runtime.compiled.fast_path import FastPath
+from whorl.runtime.compiled.fast_path import MOST_CALLS, FastPath
 
 RUNS = 4
 ONE_THREAD: dict[str, Any] = {"intra_op_num_threads": 1}
@@ -49,7 +49,7 @@ def often(made: whorl.InferenceSession, feeds: dict[str, Any]) -> list[Any]:
 
 def calls(made: whorl.InferenceSession) -> Any:
     path = made._fast_path
-    return None if path is None else path.call
+    return path.calls[0] if path is not None and path.calls else None
 
 
 def forbid_the_long_way(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -89,13 +89,27 @@ def test_other_feeds_go_the_long_way_and_leave_the_call() -> None:
     assert calls(made)(FEEDS)[0].tolist() == [0, 2, 6]
 
 
-def test_shape_that_comes_often_later_takes_the_call_over(monkeypatch) -> None:
-    made, longer = session(SUM), {"x": np.arange(5, dtype=F32), "y": np.ones(5, F32)}
-    often(made, FEEDS)
-    often(made, longer)
-    assert calls(made)(FEEDS) is None
+def sums(length: int) -> dict[str, Any]:
+    return {"x": np.arange(length, dtype=F32), "y": np.ones(length, F32)}
+
+
+def test_shapes_that_come_in_turns_have_a_call_each(monkeypatch) -> None:
+    made, lengths = session(SUM), range(3, 3 + MOST_CALLS)
+    for _ in range(RUNS):
+        for length in lengths:
+            made.run(None, sums(length))
     forbid_the_long_way(monkeypatch)
-    assert made.run(None, longer)[0].tolist() == [0, 2, 6, 12, 20]
+    for length in lengths:
+        assert made.run(None, sums(length))[0].tolist() == [n * (n + 1) for n in range(length)]
+
+
+def test_shape_that_comes_often_later_takes_the_oldest_call_over() -> None:
+    made, lengths = session(SUM), range(3, 4 + MOST_CALLS)
+    for length in [*lengths, lengths[0]]:
+        often(made, sums(length))
+        assert calls(made)(sums(length))[0].tolist() == [n * (n + 1) for n in range(length)]
+        assert calls(made)(sums(length + 1)) is None
+    assert made._fast_path is not None and len(made._fast_path.calls) == MOST_CALLS
 
 
 KINDS = model("""main (double[n] a, int8[n] b, bool c, uint64[n, 0] d, float16[n] h)
@@ -277,7 +291,7 @@ def test_session_and_its_memory_go_together() -> None:
     often(made, FEEDS)
     path = made._fast_path
     assert path is not None
-    call, launches = path.call, [weakref.ref(launch) for launch, _ in path.launches.values()]
+    call, launches = path.calls[0], [weakref.ref(entry.launch) for entry in path.launches.values()]
     del made, path
     gc.collect()
     assert call is not None

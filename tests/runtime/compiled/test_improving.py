@@ -71,7 +71,7 @@ def bits(results: list[np.ndarray]) -> list[bytes]:
 def launch_of(used: whorl.InferenceSession) -> Launch:
     """The one program of a session."""
     assert used._fast_path is not None
-    (entry, _), *_ = used._fast_path.launches.values()
+    entry = next(iter(used._fast_path.launches.values())).launch
     return entry.launch
 
 

@@ -63,7 +63,7 @@ def test_shapes_that_came_twice_and_need_little_memory_have_their_own_and_others
         y, z = made.run(None, {"x": x})
         assert y.tolist() == [[n - 2, n - 1]]
         assert z.tolist() == [*[-4] * (n - 2), -3, 0]
-        bound = made._fast_path.launches[((n,),)][0] if made._fast_path else None
+        bound = made._fast_path.launches[((n,),)].launch if made._fast_path else None
         assert isinstance(bound, BoundLaunch)
         launches[n] = bound
     assert {n: len(bound.spare) for n, bound in launches.items()} == {2: 1, 3: 1, OWN_BYTES: 0, 2 * OWN_BYTES: 0, 4: 0}
@@ -90,4 +90,4 @@ def test_short_run_is_not_polled():
     for length in (3, 1 << 20):
         made.run(None, {"x": np.ones(length, F32), "y": np.ones(length, F32)})
     assert made._fast_path is not None
-    assert [bound.needs_help for bound, _ in made._fast_path.launches.values()] == [False, True]
+    assert [entry.launch.needs_help for entry in made._fast_path.launches.values()] == [False, True]

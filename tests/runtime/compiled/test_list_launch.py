@@ -46,7 +46,7 @@ def forbid_others(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 
 def launches(made: Any) -> list[ListLaunch]:
-    return [launch for launch, _ in made._fast_path.launches.values() if isinstance(launch, ListLaunch)]
+    return [e.launch for e in made._fast_path.launches.values() if isinstance(e.launch, ListLaunch)]
 
 
 def test_lists_of_any_sizes_have_one_launch(forbid_others) -> None:

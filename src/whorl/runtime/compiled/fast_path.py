@@ -3,7 +3,7 @@
 It exists where one subgraph is the whole program. Names, element types and shapes are compared, and an entry in machine
 code reads the addresses of the arrays itself (`codegen.arrays`), since asking NumPy takes longer than many a program. A
 list of arrays of one shape is the array of its rows; where one has several, each is two arrays (`ragged_inputs`).
-Where the same shapes come again and again, all of this is machine code (`direct_call`).
+Where some shapes come again and again, all of this is machine code (`direct_call`).
 """
 
 from __future__ import annotations
@@ -32,11 +32,18 @@ if TYPE_CHECKING:
     from whorl.runtime.compiled.program_cache import ProgramCache
 
 
-Entry = tuple[BoundLaunch, list[int] | None]
-"""A launch, and the feeds that are its inputs; None where they are all of them in order."""
 OFTEN = 100
-"""Runs of one shape, one after the other, from which a direct call is made: to load what makes it takes as long as some
-hundred of them."""
+"""Runs of one shape from which a direct call is made: to load what makes it takes as long as some hundred of them."""
+MOST_CALLS = 4
+"""Direct calls that a session has: one after the other is asked, which takes each some 0.2 us to see other shapes."""
+
+
+class Entry(Struct):
+    """A launch, the feeds that are its inputs, None where they are all of them in order, and how often it ran."""
+
+    launch: BoundLaunch
+    positions: list[int] | None
+    runs: int = 0
 
 
 class Tensors(Struct, frozen=True):
@@ -100,7 +107,7 @@ class FastPath:
         self.subgraph: CompiledSubgraph | None = None
         self.outputs: Sequence[str] = ()
         self._set_order(())
-        self.forget_call()
+        self.forget_calls()
         self.budget: tuple[Event, Budget] | None = None
         known = None if prepared is None else prepared.description
         self.is_prepared = known is not None
@@ -116,7 +123,7 @@ class FastPath:
     def watch(self, subgraph: CompiledSubgraph | None, results: Sequence[int], outputs: Sequence[str]) -> None:
         """Learn from a subgraph that is a whole plan, whose outputs lie in the slots of `results`, from now on."""
         self.subgraph, self.outputs = subgraph, outputs
-        self.forget_call()
+        self.forget_calls()
         if subgraph is None:
             self.launches.clear()
             self.is_prepared = False
@@ -128,18 +135,19 @@ class FastPath:
         """Say which of a program's results each output is."""
         self.order, self.is_in_order = order, [*order] == [*range(len(order))]
 
-    def forget_call(self) -> None:
+    def forget_calls(self) -> None:
         """Make no direct call any more, before a shape has come often again."""
-        self.call: DirectCall | None = None
-        self.latest: Entry | None = None
-        self.repeats = 0
+        self.calls: tuple[DirectCall, ...] = ()
+        self.called: tuple[Entry, ...] = ()
+        for entry in [*self.launches.values()]:
+            entry.runs = 0
 
     def learn(self, arguments: Sequence[object]) -> None:
         """Remember the signature of arguments with which the long way has just succeeded."""
         subgraph = self.subgraph
         if subgraph is None or subgraph.parts or any(dtype is None for _, dtype in self.expected):
             self.launches.clear()
-            self.forget_call()
+            self.forget_calls()
             return
         tensors = self._read(arguments)
         if tensors is None:
@@ -219,7 +227,7 @@ class FastPath:
     def _remember(self, key: Signature, launch: BoundLaunch, positions: list[int], count: int) -> Entry:
         while len(self.launches) >= MOST_BOUND:
             self.launches.pop(tuple(self.launches)[0], None)  # noqa: RUF015 - in one step, as other threads change it
-        entry = launch, None if positions == [*range(count)] else positions
+        entry = Entry(launch, None if positions == [*range(count)] else positions)
         self.launches[key] = entry
         return entry
 
@@ -280,7 +288,7 @@ class FastPath:
         if entry is None:
             exact = tensors.arrays
             entry = self.launches.get(signature_of(exact, self.keyed)) or self._new_entry(tensors)
-            if entry is None or not isinstance(entry[0], ListLaunch):
+            if entry is None or not isinstance(entry.launch, ListLaunch):
                 arrays = exact
         results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors)
         for feed in tensors.feeds:
@@ -304,7 +312,7 @@ class FastPath:
 
         `tensors` are what the arrays are of, where some are of lists.
         """
-        launch, positions = entry
+        launch, positions = entry.launch, entry.positions
         budget = self._budget_of(cancelled, threads) if launch.needs_help else UNLIMITED
         chosen = arrays if positions is None else [arrays[n] for n in positions]
         is_for_lists = isinstance(launch, ListLaunch)
@@ -312,34 +320,39 @@ class FastPath:
         results = launch.run_lists(chosen, sizes, budget) if is_for_lists else launch.run(chosen, budget)
         if results is None:
             return None
-        if entry is not self.latest:
-            self.latest, self.repeats = entry, 0
-        else:
-            self.repeats += 1
-            if self.repeats == OFTEN:
-                self._make_call(entry, tensors or Tensors(arrays), cancelled, threads)
+        runs = entry.runs
+        entry.runs = runs + 1
+        if runs == OFTEN:
+            self._add_call(entry, tensors or Tensors(arrays), cancelled, threads)
         if self.is_in_order and len(results) == len(self.order):
             return results
         return [results[n] for n in self.order]
 
-    def _make_call(self, entry: Entry, tensors: Tensors, cancelled: Event, threads: int) -> None:
-        """Have the runs of this shape be calls of machine code, where they may.
+    def _add_call(self, entry: Entry, tensors: Tensors, cancelled: Event, threads: int) -> None:
+        """Have the runs of this shape be calls of machine code, where they may: in the stead of the oldest of many."""
+        call = self._make_call(entry, tensors, cancelled, threads)
+        if call is None:
+            return
+        for oldest in self.called[MOST_CALLS - 1 :]:
+            oldest.runs = 0
+        self.called = entry, *self.called[: MOST_CALLS - 1]
+        self.calls = call, *self.calls[: MOST_CALLS - 1]
+        if cancelled.is_set():  # meanwhile: the call would end every later run, too
+            self.forget_calls()
 
-        There is none for a program that is for the elements of a list.
-        """
-        launch, positions = entry
+    def _make_call(self, entry: Entry, tensors: Tensors, cancelled: Event, threads: int) -> DirectCall | None:
+        """The direct call for this shape; there is none for a program that is for the elements of a list."""
+        launch, positions = entry.launch, entry.positions
         known = import_whole("whorl.runtime.compiled.direct_call")
         feeds: list[object] = []
         for n, ((name, _), (_, reader), x) in enumerate(zip(self.expected, self.sources, tensors.feeds, strict=True)):
             if isinstance(x, ListArrays):
                 if n in self.keyed:
-                    return
+                    return None
                 feeds.append(known.ListFeed(name, x, reader))
             else:
                 feeds.append(known.Feed(name, x, contents_of(x) if n in self.keyed else None))
         prefers_tables = self.subgraph is not None and self.subgraph.programs.prefers_tables
         expected = known.Feeds(feeds, tensors.is_ragged, prefers_tables)
         inputs = range(sum(map(len, tensors.numbers))) if positions is None else positions
-        self.call = known.direct_call(expected, launch, inputs, self.order, self._budget_of(cancelled, threads))
-        if cancelled.is_set():  # meanwhile: the call would end every later run, too
-            self.forget_call()
+        return known.direct_call(expected, launch, inputs, self.order, self._budget_of(cancelled, threads))
