@@ -38,6 +38,9 @@ DENSE = {
         WindowAxis(6, 3, 1, 1, 1, 6),
         WindowAxis(7, 3, 1, 1, 1, 7),
     ],
+    "every second window": [WindowAxis(9, 3, 2, 1, 1, 5), WindowAxis(14, 3, 2, 1, 1, 7)],
+    "every second window, far taps": [WindowAxis(9, 2, 1, 1, 0, 8), WindowAxis(30, 4, 2, 3, 2, 13)],
+    "every third window": [WindowAxis(9, 2, 3, 1, 0, 3), WindowAxis(40, 5, 3, 1, 2, 13)],
     "a plane smaller than a vector": [WindowAxis(2, 3, 1, 1, 1, 2), WindowAxis(2, 3, 1, 1, 1, 2)],
 }
 
@@ -46,7 +49,7 @@ DENSE = {
 @pytest.mark.parametrize("name", DENSE)
 @pytest.mark.parametrize("fill", [0, 1])
 @pytest.mark.parametrize("parts", [[], [(9, 16), (0, 1), (1, 8), (8, 9)]])
-def test_rows_that_follow_without_a_gap_are_copied_as_one(
+def test_images_are_split_so_that_rows_follow_without_a_gap(
     width: int, name: str, fill: int, parts: list[tuple[int, int]]
 ) -> None:
     layout = split_phases(DENSE[name], 4, may_be_direct=False, features=1 << 20)

@@ -171,11 +171,12 @@ class Line(Struct, frozen=True):
         f, v = self.f, self.v
         stride, begin, phases, length = f.indices("stride2", "begin2", "phases2", "split2")
         last = f.most(length - v.lanes, 0)
-        with f.when(stride.equals(2)), f.loop(0, length, v.lanes) as n:
+        pairs = f.choose(stride.equals(2), phases, 0)
+        with f.loop(0, pairs, 2) as even, f.loop(0, length, v.lanes) as n:
             j = f.least(n, last)
-            for r, value in enumerate(self._pairs(j * 2 - begin)):
-                with f.when(phases > r):
-                    v.store_part(f, value, v.offset(f, f["s"], target + phase * r + j), length - j)
+            for r, value in enumerate(self._pairs(j * 2 + even - begin)):
+                with f.when(phases - even > r):
+                    v.store_part(f, value, v.offset(f, f["s"], target + phase * (even + r) + j), length - j)
         with f.loop(0, f.choose(stride.equals(2), f.index(0), phases)) as r, f.loop(0, length, v.lanes) as n:
             j = f.least(n, last)
             value = f.variable(self.fill)
