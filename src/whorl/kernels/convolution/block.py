@@ -31,11 +31,8 @@ class Block(Struct, frozen=True):
             define_tile(f.module, tile)
             filters = v.offset(f, v.offset(f, f["w"], self.feature * f.argument("inner")), skipped)
             count = filters_from(f, self.feature) - skipped
-            x, operands = (
-                v.offset(f, f["x"], window),
-                feature_operands(f, v, self.adds, self.feature + skipped, grid.pixels),
-            )
-            y, *rest = operands
+            x = v.offset(f, f["x"], window)
+            y, *rest = feature_operands(f, v, self.adds, self.feature + skipped, grid.pixels)
             numbers = f["inner"], count, f["bounded"], grid.pixels, window, grid.span, *grid.lines
             f.run(tile.name, y, x, f["offsets"], filters, *rest, *numbers)
 

@@ -44,8 +44,10 @@ def is_gathered(machine: Machine, features: int) -> bool:
 
 
 class Some(Struct, frozen=True):
-    """Some tiles of windows from one on. Where it `has_rest`, vectors of windows from `start` on and so many windows
-    before `end` that each go alone go with them."""
+    """Some tiles of windows from one on, and where it `has_rest`, what is left behind them.
+
+    Those are so many vectors of windows from `start` on, and the last windows before `end`, that each go alone.
+    """
 
     window: Index
     tiles: Index
