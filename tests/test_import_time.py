@@ -109,7 +109,9 @@ def test_first_session_loads_the_format_and_the_ops_of_its_model(first: list[set
     assert packages(first[1] | first[2]) == {"google", "llvmlite", "ml_dtypes"}
 
 
-@pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+@pytest.mark.skipif(
+    not is_supported(), reason="the linker of this package is for other systems: LLVM links on this one"
+)
 def test_first_run_loads_no_routines_of_convolutions_for_a_model_without_any(first: list[set[str]]) -> None:
     loaded = set[str]().union(*first)
     assert "whorl.kernels.product.llvm" in loaded

@@ -27,7 +27,9 @@ class Call:
     def __init__(self, program: Callable[[np.ndarray], int], contents: bytes = b"", maker: object = None) -> None:
         interface = code.interface()
         if interface is None:
-            pytest.skip("machine code knows neither this Python nor this NumPy")
+            pytest.skip(
+                "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+            )
         block, lengths = np.zeros(3, np.int64), np.array([4])
         elements, name = np.frombuffer(contents, np.uint8), "x"
         entry = ENTRY(lambda _: program(block))

@@ -48,7 +48,9 @@ def test_only_definitions_after_the_first_part_are_weak() -> None:
     assert (linkage["caller"], linkage["callee"], linkage["own"]) == ("external", "weak_any", "internal")
 
 
-@pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+@pytest.mark.skipif(
+    not is_supported(), reason="the linker of this package is for other systems: LLVM links on this one"
+)
 @pytest.mark.parametrize("is_last", [True, False])
 def test_definition_of_another_object_prevails(is_last: bool) -> None:
     whole, better = object_codes([bundle([Source(CALLER), Source(CALLEE)]), Source(BETTER)])
@@ -59,7 +61,9 @@ def test_definition_of_another_object_prevails(is_last: bool) -> None:
         linked.pages.free()
 
 
-@pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+@pytest.mark.skipif(
+    not is_supported(), reason="the linker of this package is for other systems: LLVM links on this one"
+)
 def test_llvm_links_bundles_and_what_replaces_parts_of_them() -> None:
     whole, better = object_codes([bundle([Source(CALLER), Source(CALLEE)]), Source(BETTER)])
     for objects, result in (([whole], 3 * 142), ([whole, better], 3 * 102), ([better, whole], 3 * 102)):

@@ -15,7 +15,9 @@ from whorl.codegen import direct_call as code
 def test_interface_fills_the_cells_behind_all_others() -> None:
     interface = code.interface()
     if interface is None:
-        pytest.skip("machine code knows neither this Python nor this NumPy")
+        pytest.skip(
+            "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+        )
     assert len(interface) == cell.COUNT - cell.INTERFACE
     assert cell.GROUPS < cell.INTERFACE
     objects = interface[cell.NONE - cell.INTERFACE], interface[cell.TYPE - cell.INTERFACE]

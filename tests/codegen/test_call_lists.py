@@ -25,7 +25,9 @@ class ListCall(Call):
         super().__init__(program or double)
         functions = lists.functions()
         if functions is None:
-            pytest.skip("machine code knows neither this Python nor this NumPy")
+            pytest.skip(
+                "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+            )
         self.functions = functions
         expected, self.table, self.elements = np.array([-1]), np.zeros((rows, 2), np.int64), np.zeros(capacity, F32)
         self.reader = functions.cells_to_read(F32, expected)

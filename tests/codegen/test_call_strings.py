@@ -106,7 +106,9 @@ def test_references_to_strings_are_counted() -> None:
 def test_lists_of_strings_are_read_and_made_by_their_numbers() -> None:
     functions = lists.functions()
     if functions is None:
-        pytest.skip("machine code knows neither this Python nor this NumPy")
+        pytest.skip(
+            "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+        )
     call, expected, table, elements = StringCall(), np.array([-1]), np.zeros((3, 2), np.int64), np.zeros(4, np.int64)
     reader = functions.cells_to_read(STRING, expected)
     reader[lists.READ_TABLE : lists.READ_TABLE + 2] = [table.ctypes.data, elements.ctypes.data]
@@ -139,7 +141,9 @@ def test_rows_of_strings_are_made_to_lists() -> None:
     call = StringCall()
     functions = lists.functions()
     if functions is None:
-        pytest.skip("machine code knows neither this Python nor this NumPy")
+        pytest.skip(
+            "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+        )
     table, count = np.array([0, 2]), np.array([2])
     start, shape = np.array([table.ctypes.data]), np.array([2, 2])
     maker = functions.cells_to_make(STRING, 1, 0, (call.memory.ctypes.data, start.ctypes.data, count.ctypes.data))

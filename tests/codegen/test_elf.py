@@ -13,7 +13,9 @@ from whorl.codegen.target import MachineCode, host, object_codes
 from whorl.llvm.function import Function
 from whorl.llvm.module import Module, Source
 
-pytestmark = pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+pytestmark = pytest.mark.skipif(
+    not is_supported(), reason="the linker of this package is for other systems: LLVM links on this one"
+)
 
 CALLER = """
 declare i64 @callee(i64)

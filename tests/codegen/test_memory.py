@@ -7,7 +7,9 @@ import pytest
 
 from whorl.codegen.memory import Pages, address_of, is_supported, whole_pages
 
-pytestmark = pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+pytestmark = pytest.mark.skipif(
+    not is_supported(), reason="the linker of this package is for other systems: LLVM links on this one"
+)
 PAGE = whole_pages(1)
 
 

@@ -21,7 +21,9 @@ RUNS = 4
 @pytest.fixture(autouse=True)
 def known_objects() -> None:
     if code.interface() is None:
-        pytest.skip("machine code knows neither this Python nor this NumPy")
+        pytest.skip(
+            "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+        )
 
 
 def floats(*values: float) -> np.ndarray:

@@ -32,7 +32,9 @@ FEEDS = {"x": np.arange(3, dtype=F32), "y": np.ones(3, F32)}
 @pytest.fixture(autouse=True)
 def known_objects() -> None:
     if code.interface() is None:
-        pytest.skip("machine code knows neither this Python nor this NumPy")
+        pytest.skip(
+            "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+        )
 
 
 def floats(values: list[float]) -> np.ndarray:

@@ -303,7 +303,9 @@ def test_nests_that_only_call_kernels_are_compiled_once(monkeypatch: pytest.Monk
     assert compiled == [Effort.GLUE]
 
 
-@pytest.mark.skipif(not is_supported(), reason="LLVM links on this system")
+@pytest.mark.skipif(
+    not is_supported(), reason="the linker of this package is for other systems: LLVM links on this one"
+)
 def test_what_is_not_optimised_is_one_object_until_its_parts_are() -> None:
     used = session()
     used.run(None, feeds(7))

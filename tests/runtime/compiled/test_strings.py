@@ -77,7 +77,9 @@ def test_direct_calls_know_the_strings_that_runs_bring(monkeypatch) -> None:
     path = made._fast_path
     call = path.calls[0] if path is not None and path.calls else None
     if call is None:
-        pytest.skip("machine code knows neither this Python nor this NumPy")
+        pytest.skip(
+            "direct calls read the objects of CPython and NumPy in memory, and do not know those of these versions"
+        )
     for n in range(20):
         new = f"word {n}", f"Wort {n}"
         assert call(chosen(*new)) is None
