@@ -53,10 +53,9 @@ SMALL_TIME = 32
 """One part in so many of that work is worth looking at the clock."""
 RATE, OPERATIONS, ALIGNMENT = 1024, 8, 16
 """That of functions which have not run yet, `OPERATIONS` a nanosecond; and what their addresses are multiples of."""
-TRIES = 10000
-"""How often the end is looked for before a program waits for it: some microseconds."""
 SPINS, SPIN_TIME = 64, 30_000
-"""How often work is looked for between two looks at the clock, and for how many nanoseconds: as waking takes."""
+"""How often work, or its end, is looked for between two looks at the clock, and for how many nanoseconds: as waking
+takes."""
 PATIENCE = 10_000_000
 """Nanoseconds after which a program that waits polls."""
 _REAL_TIME, _MONOTONIC, _SECOND = 0, 1, 1_000_000_000
@@ -245,10 +244,12 @@ def _define_wait(module: Module) -> None:
     f = Function(module, "@wait", "void", {"pool": "ptr", "context": "ptr"}, "private", "")
     pool, context = f["pool"], f["context"]
     mutex, seats, waits = (_cell(f, pool, cell) for cell in (MUTEX, SEATS, WAITS))
-    with f.loop(0, TRIES), f.leave_when(_atomic_load(f, seats) < ACTIVE):
+    time, since = f.slot("[2 x i64]"), _now(f, pool)
+    f.jump("look")
+    f.start("look")
+    with f.loop(0, SPINS), f.leave_when(_atomic_load(f, seats) < ACTIVE):
         f.give()
-    time = f.slot("[2 x i64]")
-    f.jump("again")
+    f.branch(_now(f, pool) - since < SPIN_TIME, "look", "again")
     f.start("again")
     _call(f, pool, "clock_gettime", f"i32 {_REAL_TIME}", time)
     later = f.load_index(f.offset(time, "i64", 1)) + PATIENCE
