@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from whorl.api.region_libraries import CompiledRegion as CompiledRegion
     from whorl.api.region_libraries import compile_regions as compile_regions
     from whorl.api.session import InferenceSession as InferenceSession
-    from whorl.api.session import ModelMetadata as ModelMetadata
     from whorl.api.session import disable_telemetry_events as disable_telemetry_events
     from whorl.api.session import enable_telemetry_events as enable_telemetry_events
     from whorl.api.session import get_all_providers as get_all_providers
@@ -96,8 +95,9 @@ if TYPE_CHECKING:
     from whorl.mdf.simulation import Simulation as Simulation
     from whorl.passes.report import Report as Report
     from whorl.runtime.compiled.explain import Verdict as Verdict
+    from whorl.runtime.interface import ModelMetadata as ModelMetadata
+    from whorl.runtime.interface import NodeArg as NodeArg
     from whorl.runtime.limits import Limits as Limits
-    from whorl.runtime.node_arg import NodeArg as NodeArg
     from whorl.scoring.designs import Design as Design
     from whorl.scoring.designs import Range as Range
     from whorl.scoring.score import Scored as Scored
@@ -162,7 +162,6 @@ _NAMES = {
     ),
     "whorl.api.session": (
         "InferenceSession",
-        "ModelMetadata",
         "get_all_providers",
         "disable_telemetry_events",
         "enable_telemetry_events",
@@ -224,7 +223,7 @@ _NAMES = {
     "whorl.passes.report": ("Report",),
     "whorl.runtime.compiled.explain": ("Verdict",),
     "whorl.runtime.limits": ("Limits",),
-    "whorl.runtime.node_arg": ("NodeArg",),
+    "whorl.runtime.interface": ("ModelMetadata", "NodeArg"),
     "whorl.scoring.designs": (
         "Design",
         "Range",

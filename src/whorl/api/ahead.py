@@ -37,8 +37,8 @@ from whorl.passes.open_streams import open_streams
 from whorl.runtime.compiled.binding import count_names, counted
 from whorl.runtime.compiled.candidates import trip_counts
 from whorl.runtime.feeds import check_value
+from whorl.runtime.interface import NodeArg
 from whorl.runtime.library import LoadedLibrary
-from whorl.runtime.node_arg import NodeArg
 
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 

@@ -10,7 +10,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct, field
 from msgspec.structs import replace
 
 from whorl.api.model_bytes import ModelBytes, recognise
@@ -32,22 +31,10 @@ if TYPE_CHECKING:
     from whorl.api.ort_values import OrtValue
     from whorl.api.tracing.value_trace import ValueTrace
     from whorl.runtime.compiled.prepared import PreparedSession
-    from whorl.runtime.node_arg import NodeArg
+    from whorl.runtime.interface import ModelMetadata, NodeArg
 
 PROVIDERS = ("CPUExecutionProvider",)
 VERSION = "0.1.0"
-
-
-class ModelMetadata(Struct, frozen=True):
-    """The metadata of a model file."""
-
-    producer_name: str = ""
-    graph_name: str = ""
-    domain: str = ""
-    description: str = ""
-    graph_description: str = ""
-    version: int = 0
-    custom_metadata_map: dict[str, str] = field(default_factory=dict[str, str])
 
 
 class _TerminateFlag:
@@ -216,32 +203,20 @@ class InferenceSession(Session):
 
     def get_inputs(self) -> list[NodeArg]:
         """The inputs that every run needs; states, which a session feeds itself, are not among them."""
-        ours = {*self.module.defaults, *(state.input for state in self.module.states)}
-        return [value for name, value in _node_args().input_args(self.module).items() if name not in ours]
+        return _copies(self._interface.inputs)
 
     def get_overridable_initializers(self) -> list[NodeArg]:
         """The inputs that have a default value."""
-        states = {state.input for state in self.module.states}
-        defaults = self.module.defaults.keys() - states
-        return [value for name, value in _node_args().input_args(self.module).items() if name in defaults]
+        return _copies(self._interface.overridable)
 
     def get_outputs(self) -> list[NodeArg]:
         """The outputs, with what inference found of their shapes; states are not among them."""
-        states = {state.output for state in self.module.states}
-        return [value for value in _node_args().output_args(self.module) if value.name not in states]
+        return _copies(self._interface.outputs)
 
     def get_modelmeta(self) -> ModelMetadata:
         """The metadata of the file."""
-        metadata = self.module.metadata
-        return ModelMetadata(
-            producer_name=metadata.get("producer_name", ""),
-            graph_name=metadata.get("graph_name", ""),
-            domain=metadata.get("domain", ""),
-            description=metadata.get("description", ""),
-            graph_description=metadata.get("graph_description", ""),
-            version=metadata.get("model_version", 0),
-            custom_metadata_map=dict(metadata.get("properties", {})),
-        )
+        metadata = self._interface.metadata
+        return replace(metadata, custom_metadata_map=dict(metadata.custom_metadata_map))
 
     def get_session_options(self) -> SessionOptions:
         """The options it was made with."""
@@ -277,8 +252,9 @@ def _bindings() -> ModuleType:
     return import_whole("whorl.api.bindings")
 
 
-def _node_args() -> ModuleType:
-    return import_whole("whorl.runtime.node_arg")
+def _copies(arguments: Sequence[NodeArg]) -> list[NodeArg]:
+    """As a caller may change them."""
+    return [replace(each, shape=[*each.shape]) for each in arguments]
 
 
 def _read(source: Source, options: SessionOptions) -> Module:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from whorl.runtime.compiled.explain import Verdict
     from whorl.runtime.compiled.fast_path import FastPath
     from whorl.runtime.compiled.prepared import PreparedSession
+    from whorl.runtime.interface import Interface
     from whorl.runtime.interpreter.plan import Plan
     from whorl.runtime.interpreter.step import Run
     from whorl.runtime.whole import Whole
@@ -80,6 +81,12 @@ class Session:
         return self.whole.module
 
     @property
+    def _interface(self) -> Interface:
+        """What the session shows of its model, which what is prepared says too."""
+        known = None if self._whole is not None or self._prepared is None else self._prepared.description
+        return self.whole.interface if known is None else known.interface
+
+    @property
     def plan(self) -> Plan:
         """The steps of the module."""
         return self.whole.plan
@@ -101,7 +108,7 @@ class Session:
             if whole.compiler is not None:
                 if self._fast_path is None:
                     self._fast_path = _fast_path_of(whole.typed_inputs(), self._prepared, whole.sequence_inputs())
-                whole.compiler.watch(self._fast_path, whole.plan, module.output_names)
+                whole.compiler.watch(self._fast_path, whole)
             self._module, self._whole = module, whole
             return whole
 

@@ -9,6 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from whorl.errors import FeedError, RunError
+from whorl.ir.cached_property import cached_property
 from whorl.ir.constants import as_value
 from whorl.ir.forking import import_whole
 from whorl.ir.graph import Module, Region
@@ -18,9 +19,11 @@ from whorl.ops.random.distributions import Random
 from whorl.phases import Phase, phase
 from whorl.runtime.backends import Mode
 from whorl.runtime.feeds import check_value, is_feeds
+from whorl.runtime.interface import Interface
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Run
 from whorl.runtime.limits import Budget
+from whorl.runtime.module_interface import interface_of
 from whorl.runtime.states import States
 
 if TYPE_CHECKING:
@@ -53,6 +56,11 @@ class Whole:
             self.plan = Plan(module.main if self.compiler is None else _opened(module), self.compiler)
         self.inputs = {value.name: value for value in module.main.arguments}
         self.states = States(module, load_compiler(replace(mode, subgraphs=False)))
+
+    @cached_property
+    def interface(self) -> Interface:
+        """What a session shows of the module."""
+        return interface_of(self.module)
 
     def start(self, budget: Budget) -> Run:
         """A run of the plan that has not begun."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from whorl.codegen.target import is_available
 from whorl.ir.graph import Node
@@ -11,8 +12,10 @@ from whorl.runtime.compiled.fast_path import FastPath
 from whorl.runtime.compiled.loop_slices import LoopSlices
 from whorl.runtime.compiled.partition import only_subgraph, partition_by_ops
 from whorl.runtime.interpreter.accelerator import Accelerator, LoopRunner, Part
-from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Interpreted, Step
+
+if TYPE_CHECKING:
+    from whorl.runtime.whole import Whole
 
 
 class Compiler(Accelerator):
@@ -30,6 +33,6 @@ class Compiler(Accelerator):
         after = self.mode.loops_after
         return None if after is None or not is_available() else LoopSlices(loop, after, self.mode.waits)
 
-    def watch(self, fast_path: FastPath, plan: Plan, outputs: Sequence[str]) -> None:
-        """Let a fast path learn from the runs of a plan, which has outputs of these names."""
-        fast_path.watch(only_subgraph(plan), plan.results, outputs)
+    def watch(self, fast_path: FastPath, whole: Whole) -> None:
+        """Let a fast path learn from the runs of a module."""
+        fast_path.watch(only_subgraph(whole.plan), whole)

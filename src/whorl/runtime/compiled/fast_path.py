@@ -9,6 +9,7 @@ Where some shapes come again and again, all of this is machine code (`direct_cal
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import accumulate
 from threading import Event
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from whorl.runtime.compiled.direct_call import DirectCall
     from whorl.runtime.compiled.partition import CompiledSubgraph
     from whorl.runtime.compiled.program_cache import ProgramCache
+    from whorl.runtime.whole import Whole
 
 
 OFTEN = 100
@@ -105,7 +107,7 @@ class FastPath:
         self.sources = [(dtype, self.readers.get(name)) for name, dtype in self.expected]
         self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
-        self.outputs: Sequence[str] = ()
+        self.whole: Whole | None = None
         self._set_order(())
         self.forget_calls()
         self.budget: tuple[Event, Budget] | None = None
@@ -120,16 +122,16 @@ class FastPath:
         """Whether there is something to run."""
         return bool(self.launches) or self.is_prepared
 
-    def watch(self, subgraph: CompiledSubgraph | None, results: Sequence[int], outputs: Sequence[str]) -> None:
-        """Learn from a subgraph that is a whole plan, whose outputs lie in the slots of `results`, from now on."""
-        self.subgraph, self.outputs = subgraph, outputs
+    def watch(self, subgraph: CompiledSubgraph | None, whole: Whole) -> None:
+        """Learn from a subgraph that is all of the plan of a module from now on."""
+        self.subgraph, self.whole = subgraph, whole
         self.forget_calls()
         if subgraph is None:
             self.launches.clear()
             self.is_prepared = False
         elif self.launches:
             subgraph.is_prepared = True
-        self._set_order(() if subgraph is None else [subgraph.outputs.index(slot) for slot in results])
+        self._set_order(() if subgraph is None else [subgraph.outputs.index(slot) for slot in whole.plan.results])
 
     def _set_order(self, order: Sequence[int]) -> None:
         """Say which of a program's results each output is."""
@@ -185,9 +187,12 @@ class FastPath:
 
     def _prepare(self, subgraph: CompiledSubgraph, launch: Launch) -> None:
         """Keep a program for later processes, unless feeds are lists, which take other ways to it."""
-        pattern = None if self.prepared is None or self.readers else subgraph.cache.pattern_of(launch)
-        if self.prepared is not None and pattern is not None:
-            self.prepared.add(self._description(subgraph), pattern, launch)
+        whole = self.whole
+        if self.prepared is None or self.readers or whole is None:
+            return
+        pattern = subgraph.cache.pattern_of(launch)
+        if pattern is not None:
+            self.prepared.add(partial(self._description, subgraph, whole), pattern, launch)
 
     def _cache(self, subgraph: CompiledSubgraph, tensors: Tensors) -> ProgramCache | None:
         """The programs for such arrays."""
@@ -231,12 +236,13 @@ class FastPath:
         self.launches[key] = entry
         return entry
 
-    def _description(self, subgraph: CompiledSubgraph) -> Description:
+    def _description(self, subgraph: CompiledSubgraph, whole: Whole) -> Description:
         cache = subgraph.cache
         inputs = tuple((name, dtype) for name, dtype in self.expected if dtype is not None)
         arguments = tuple(slot - 1 for slot in subgraph.inputs)
         types, specialised, counts = tuple(cache.binder.types), tuple(cache.specialised), tuple(cache.binder.counts)
-        return Description(inputs, tuple(self.outputs), arguments, types, tuple(self.order), specialised, counts)
+        outputs, order = tuple(whole.module.output_names), tuple(self.order)
+        return Description(whole.interface, inputs, outputs, arguments, types, order, specialised, counts)
 
     def _prepared_launch(self, arrays: Sequence[np.ndarray]) -> Entry | None:
         """What is prepared for feeds of a signature that is new here."""

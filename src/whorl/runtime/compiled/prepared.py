@@ -41,6 +41,7 @@ from whorl.lowering.work import skeleton
 from whorl.runtime.compiled.binding import LEAST, Binder, Binding, Pattern, first_variant, variants
 from whorl.runtime.compiled.encoding import Decoder, Encoder
 from whorl.runtime.compiled.launch import FEW_STATEMENTS, BoundLaunch, Launch, Loss
+from whorl.runtime.interface import Interface, ModelMetadata, NodeArg
 
 LARGEST = 1 << 26
 """Bytes of a program's constants up to which they are worth a copy on disk."""
@@ -56,9 +57,10 @@ class Description(Struct, frozen=True):
     """A session that is one program: its inputs by name, its outputs in order, and which of them the program has.
 
     `arguments` are the positions of the program's inputs among the session's, `types` their types as declared;
-    `order` the positions of the outputs among the program's.
+    `order` the positions of the outputs among the program's. The interface is what the session shows of its model.
     """
 
+    interface: Interface
     inputs: tuple[tuple[str, np.dtype], ...]
     outputs: tuple[str, ...]
     arguments: tuple[int, ...]
@@ -87,7 +89,8 @@ class StoredProgram(Struct, frozen=True):
 
 
 _CLASSES = (
-    *(Description, StoredProgram, GraphProgram, Grown, Strings, Arena, TensorType, Linear, dims.Call),
+    *(Description, Interface, NodeArg, ModelMetadata),
+    *(StoredProgram, GraphProgram, Grown, Strings, Arena, TensorType, Linear, dims.Call),
     *(Program, For, While, When, Assign, Call, Fail, Buffer, Var, Const, Load, Apply),
 )
 
@@ -136,7 +139,7 @@ class PreparedSession:
             self.programs[pattern] = launch
         return self.programs[pattern]
 
-    def add(self, description: Description, pattern: Pattern, launch: Launch) -> None:
+    def add(self, describe: Callable[[], Description], pattern: Pattern, launch: Launch) -> None:
         """Keep a program that has run, and what it is a program of."""
         if pattern in self.written:
             return
@@ -145,6 +148,7 @@ class PreparedSession:
         number = self._free_variant(first_variant(pattern), launch)
         if not parts or number is None:
             return
+        description = describe()
         if description != self.description:
             self.description, data = description, _encoded(description)
             if data is None:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from onnx_text import model
 
 import whorl
-from whorl.runtime.node_arg import NodeArg, input_args, output_args
+from whorl.runtime.interface import NodeArg
+from whorl.runtime.module_interface import input_args, output_args
 
 
 def test_names_of_the_file_are_shown() -> None:

@@ -1,25 +1,40 @@
-"""A session's description of a model's inputs and outputs."""
+"""What a session shows of a module."""
 
 from __future__ import annotations
 
-from msgspec import Struct
+from collections.abc import Mapping
+from typing import Any
 
 from whorl.ir import dims
 from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Module, Value
 from whorl.ir.infer import names_in_type
 from whorl.ir.types import AnyShape, OptionalType, SequenceType, TensorType, Type, type_string
+from whorl.runtime.interface import Interface, ModelMetadata, NodeArg
 
 
-class NodeArg(Struct, frozen=True):
-    """An input or output of a model: its name, its shape (ints, names, None) and its type as `tensor(float)`.
+def interface_of(module: Module) -> Interface:
+    """What a session on a module shows; states, which a session feeds itself, are not among it."""
+    ours, hidden = {state.input for state in module.states}, {state.output for state in module.states}
+    inputs = {name: value for name, value in input_args(module).items() if name not in ours}
+    return Interface(
+        tuple(value for name, value in inputs.items() if name not in module.defaults),
+        tuple(value for name, value in inputs.items() if name in module.defaults),
+        tuple(value for value in output_args(module) if value.name not in hidden),
+        _metadata(module.metadata),
+    )
 
-    The shape of a sequence or optional is that of its elements; it is empty where the rank is not known.
-    """
 
-    name: str
-    shape: list[int | str | None]
-    type: str
+def _metadata(metadata: Mapping[str, Any]) -> ModelMetadata:
+    return ModelMetadata(
+        producer_name=metadata.get("producer_name", ""),
+        graph_name=metadata.get("graph_name", ""),
+        domain=metadata.get("domain", ""),
+        description=metadata.get("description", ""),
+        graph_description=metadata.get("graph_description", ""),
+        version=metadata.get("model_version", 0),
+        custom_metadata_map=dict(metadata.get("properties", {})),
+    )
 
 
 def input_args(module: Module) -> dict[str, NodeArg]:
