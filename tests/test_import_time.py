@@ -124,6 +124,7 @@ def test_second_process_loads_what_runs_its_program_alone(stages: list[set[str]]
     assert not {name.partition(".")[0] for name in loaded | ran} & SLOW
     everything = imported | loaded | ran
     assert not rooms(everything, "whorl") & {"backend", "cli", "conformance", "mdf", "ops", "passes"}
-    assert rooms(everything, "whorl.formats") == {"options"}
+    assert rooms(everything, "whorl.formats") == {"onnx", "options"}
+    assert rooms(everything, "whorl.formats.onnx") == {"wire"}
     assert rooms(everything, "whorl.lowering") == {"arena", "graph_program", "work"}
     assert not rooms(everything, "whorl.runtime") & {"interpreter", "whole"}

@@ -76,6 +76,19 @@ def test_names_of_files_that_are_written_otherwise_are_not_guessed(tmp_path: Pat
     assert recognise(path) is None
 
 
+def test_large_tensors_are_not_searched_for_names_of_files(tmp_path: Path) -> None:
+    name = b"\n\x08location\x12\x0bweights.bin"
+    proto = onnx.load_from_string(with_weights())
+    proto.graph.initializer.add(name="w", dims=[1 << 16], data_type=TensorProto.UINT8, raw_data=name.ljust(1 << 16))
+    path = tmp_path / "model.onnx"
+    path.write_bytes(proto.SerializeToString())
+    recognised = recognise(path)
+    assert recognised is not None and recognised.is_whole and recognised.data == path.read_bytes()
+    proto.doc_string = name.decode("latin-1")
+    path.write_bytes(proto.SerializeToString())
+    assert recognise(path) is None
+
+
 def test_large_model_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(model_bytes, "LARGEST", len(NEGATED) - 1)
     path = tmp_path / "model.onnx"

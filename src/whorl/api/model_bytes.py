@@ -9,6 +9,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from whorl.formats.onnx.wire import outside_large_tensors
 from whorl.ir.elements.mapping import Identity, identity_of
 
 LARGEST = 1 << 26
@@ -66,6 +67,7 @@ def _locations(data: bytes) -> set[str] | None:
     """The files that tensors of a model name; None where that cannot be told without parsing it, or for no model."""
     if not data.startswith(_BINARY):
         return None
+    data = outside_large_tensors(data)
     if _KEY not in data:
         return set()
     keys = list(_LOCATION.finditer(data))

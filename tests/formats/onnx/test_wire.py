@@ -71,6 +71,24 @@ def test_mapped_model_contains_no_copy_and_computes_the_same(tmp_path: Path) -> 
     assert not wire.OWN_FILES
 
 
+def test_bytes_outside_large_tensors_are_all_others() -> None:
+    proto = nested()
+    data = proto.SerializeToString()
+    outside = wire.outside_large_tensors(data)
+    branches = {attribute.name: attribute.g for attribute in proto.graph.node[0].attribute}
+    then, other = branches["then_branch"], branches["else_branch"]
+    tensors = [*proto.graph.initializer, then.initializer[0], other.node[0].attribute[0].t]
+    for tensor in tensors:
+        assert tensor.raw_data in data and tensor.raw_data not in outside
+    assert len(outside) == len(data) - sum(len(tensor.raw_data) - 1 for tensor in tensors)
+    assert all(name in outside for name in (b"inner", b"weight", b"Identity", b"chosen"))
+
+
+def test_damaged_model_is_outside_of_large_tensors_as_a_whole() -> None:
+    data = nested().SerializeToString()[:-1]
+    assert wire.outside_large_tensors(data) == data
+
+
 @pytest.mark.parametrize("limit", [saving.EXTERNAL_LIMIT, 0])
 def test_large_constants_are_written_block_by_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: int

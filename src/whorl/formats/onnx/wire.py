@@ -132,6 +132,29 @@ def _without_tensors(data: mmap.mmap, start: int, end: int, message: str, locati
     return b"".join([*pieces, data[copied:end]])
 
 
+def outside_large_tensors(data: bytes) -> bytes:
+    """The bytes of a model without the contents of its large tensors, a zero in their place; damaged ones whole."""
+    contents: list[tuple[int, int]] = []
+    try:
+        _find_contents(data, 0, len(data), "model", contents)
+    except (IndexError, ValueError, RecursionError):
+        return data
+    ends, starts = [0, *(stop for _, stop in contents)], [*(start for start, _ in contents), len(data)]
+    return b"\0".join([data[end:start] for end, start in zip(ends, starts, strict=True)])
+
+
+def _find_contents(data: bytes, start: int, end: int, message: str, contents: list[tuple[int, int]]) -> None:
+    """List where the bytes of large tensors in a message begin and end."""
+    inside = _INSIDE[message]
+    for number, _, payload, stop in _fields(data, start, end):
+        if stop - payload <= LARGE:
+            continue
+        if message == "tensor" and number == _RAW_DATA:
+            contents.append((payload, stop))
+        elif number in inside:
+            _find_contents(data, payload, stop, inside[number], contents)
+
+
 def _entry(key: str, value: str) -> bytes:
     return _sized(1, key.encode()) + _sized(2, value.encode())
 
