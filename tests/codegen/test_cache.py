@@ -5,9 +5,11 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import numpy as np
 import pytest
 
 from whorl.codegen import cache
+from whorl.kernels.aligned import CACHE_LINE
 
 
 @pytest.fixture
@@ -21,6 +23,14 @@ def test_entry_is_read_again(directory):
     cache.write("a", b"code")
     assert cache.read("a") == b"code"
     assert [path.name for path in directory.iterdir()] == ["a.o"]
+
+
+def test_contents_of_an_entry_start_at_a_cache_line(directory):
+    for code in (b"code", b"code" * (1 << 21)):
+        cache.write("a", code)
+        data = cache.read("a")
+        assert data == code and data.readonly
+        assert np.frombuffer(data, np.uint8).ctypes.data % CACHE_LINE == 0
 
 
 def test_damaged_entry_is_ignored(directory):

@@ -15,6 +15,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 
+from whorl.kernels.aligned import read_aligned
+
 LARGEST = 1 << 29
 """Bytes that all entries may take."""
 _EXCESS = 32
@@ -57,11 +59,11 @@ def read(key: str) -> memoryview | None:
         return None
     try:
         path = directory / f"{key}{_SUFFIX}"
-        data = _regular_bytes(path)
+        data = _read_regular(path)
         os.utime(path)
     except OSError:
         return None
-    code = memoryview(data)[_DIGEST:]
+    code = data[_DIGEST:]
     return code if digest_of(key, code) == data[:_DIGEST] else None
 
 
@@ -79,13 +81,17 @@ def digest_of(key: str, *parts: bytes | memoryview) -> bytes:
     return digest.digest()
 
 
-def _regular_bytes(path: Path) -> bytes:
-    """The bytes of a file that is no larger than an entry may be; to open a pipe must not wait for its other end."""
-    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+def _read_regular(path: Path) -> memoryview:
+    """The bytes of a file that is no larger than an entry may be; to open a pipe must not wait for its other end.
+
+    What follows the hash starts at a cache line.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+    with open(os.open(path, flags), "rb", buffering=0) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
             raise OSError(f"{path} is no entry")
-        return file.read()
+        return read_aligned(file, status.st_size, _DIGEST)
 
 
 def write(key: str, *parts: bytes | memoryview) -> None:
