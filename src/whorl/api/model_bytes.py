@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from whorl.formats.onnx.wire import outside_large_tensors
 from whorl.ir.elements.mapping import Identity, identity_of
+from whorl.kernels.aligned import read_aligned
 
 LARGEST = 1 << 26
 """Bytes of a model up to which it is read to be recognised; beyond, that takes too long to be worth it."""
@@ -24,7 +25,7 @@ _LOCATION = re.compile(re.escape(_KEY) + rb"\x12([\x01-\x7f]|[\x80-\xff][\x01-\x
 class ModelBytes(Struct, frozen=True):
     """The bytes of a model, and the files that it is read from where these are not all of it."""
 
-    data: bytes
+    data: bytes | memoryview
     files: dict[str, Identity]
 
     @property
@@ -55,7 +56,8 @@ def _in_file(path: Path) -> ModelBytes | None:
     status = path.stat()
     if not stat.S_ISREG(status.st_mode) or status.st_size > LARGEST:
         return None
-    data = path.read_bytes()
+    with path.open("rb", buffering=0) as file:
+        data = read_aligned(file, status.st_size)
     locations = _locations(data)
     if locations is None:
         return None
@@ -63,9 +65,9 @@ def _in_file(path: Path) -> ModelBytes | None:
     return ModelBytes(data, {os.path.realpath(each): identity_of(each.stat()) for each in files})
 
 
-def _locations(data: bytes) -> set[str] | None:
+def _locations(data: bytes | memoryview) -> set[str] | None:
     """The files that tensors of a model name; None where that cannot be told without parsing it, or for no model."""
-    if not data.startswith(_BINARY):
+    if data[: len(_BINARY)] != _BINARY:
         return None
     data = outside_large_tensors(data)
     if _KEY not in data:

@@ -64,7 +64,7 @@ def read(key: str) -> memoryview | None:
     except OSError:
         return None
     code = data[_DIGEST:]
-    return code if digest_of(key, code) == data[:_DIGEST] else None
+    return code if digest_of(key, code) == bytes(data[:_DIGEST]) else None
 
 
 def has(key: str) -> bool:

@@ -36,7 +36,7 @@ Field = tuple[int, int, int, int]
 """The number of a field, where it begins, where its payload begins, and where it ends."""
 
 
-def _varint(data: bytes | mmap.mmap, at: int) -> tuple[int, int]:
+def _varint(data: bytes | memoryview | mmap.mmap, at: int) -> tuple[int, int]:
     """A number and the place after it."""
     result = shift = 0
     while True:
@@ -59,7 +59,7 @@ def _as_varint(number: int) -> bytes:
     return bytes(out)
 
 
-def _fields(data: bytes | mmap.mmap, start: int, end: int) -> Iterator[Field]:
+def _fields(data: bytes | memoryview | mmap.mmap, start: int, end: int) -> Iterator[Field]:
     while start < end:
         key, at = _varint(data, start)
         payload = at
@@ -132,18 +132,20 @@ def _without_tensors(data: mmap.mmap, start: int, end: int, message: str, locati
     return b"".join([*pieces, data[copied:end]])
 
 
-def outside_large_tensors(data: bytes) -> bytes:
+def outside_large_tensors(data: bytes | memoryview) -> bytes:
     """The bytes of a model without the contents of its large tensors, a zero in their place; damaged ones whole."""
     contents: list[tuple[int, int]] = []
     try:
         _find_contents(data, 0, len(data), "model", contents)
     except (IndexError, ValueError, RecursionError):
-        return data
+        return bytes(data)
     ends, starts = [0, *(stop for _, stop in contents)], [*(start for start, _ in contents), len(data)]
     return b"\0".join([data[end:start] for end, start in zip(ends, starts, strict=True)])
 
 
-def _find_contents(data: bytes, start: int, end: int, message: str, contents: list[tuple[int, int]]) -> None:
+def _find_contents(
+    data: bytes | memoryview, start: int, end: int, message: str, contents: list[tuple[int, int]]
+) -> None:
     """List where the bytes of large tensors in a message begin and end."""
     inside = _INSIDE[message]
     for number, _, payload, stop in _fields(data, start, end):

@@ -168,7 +168,7 @@ class PreparedSession:
 
 
 def open_session(
-    model: bytes, options: Sequence[object], files: Mapping[str, Identity] | None = None
+    model: bytes | memoryview, options: Sequence[object], files: Mapping[str, Identity] | None = None
 ) -> PreparedSession | None:
     """What is prepared for a model with these options and files; None where nothing can be stored, or no code run."""
     if not is_available() or address_offset() is None or cache.folder() is None:
