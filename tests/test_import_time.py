@@ -127,4 +127,5 @@ def test_second_process_loads_what_runs_its_program_alone(stages: list[set[str]]
     assert rooms(everything, "whorl.formats") == {"onnx", "options"}
     assert rooms(everything, "whorl.formats.onnx") == {"wire"}
     assert rooms(everything, "whorl.lowering") == {"arena", "graph_program", "work"}
+    assert rooms(everything, "whorl.kernel") == {"program"}
     assert not rooms(everything, "whorl.runtime") & {"interpreter", "whole"}

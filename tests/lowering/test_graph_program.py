@@ -6,7 +6,7 @@ from whorl.ir import dims
 from whorl.ir.dtypes import INT64
 from whorl.ir.native.expressions import Var
 from whorl.kernel.program import Program
-from whorl.lowering.arena import plan_arena
+from whorl.lowering.arena_planning import plan_arena
 from whorl.lowering.graph_program import GraphProgram
 
 

@@ -19,7 +19,7 @@ from whorl.ir.types import Fact, SequenceType, TensorType, lengths_of, tensor
 from whorl.ir.walk import clone_region
 from whorl.kernel.optimise import optimise
 from whorl.kernel.program import Program
-from whorl.lowering.arena import plan_arena, swapped_pairs, used_buffers
+from whorl.lowering.arena_planning import plan_arena, swapped_pairs, used_buffers
 from whorl.lowering.branches import simplify_branches
 from whorl.lowering.builder import KernelBuilder
 from whorl.lowering.continuations import Continuations

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from whorl.kernel.spread import RANGES, spread
-from whorl.lowering.arena import plan_arena
+from whorl.lowering.arena_planning import plan_arena
 from whorl.lowering.graph_program import GraphProgram
 
 
