@@ -1,5 +1,6 @@
 """Models with large tensors: read without them, written block by block, and constants that nodes say in fewer bytes."""
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -21,6 +22,7 @@ from whorl.ir.elements.mapping import mapping_of
 from whorl.ir.elements.packed import Packed, packed_bytes
 from whorl.ir.graph import Module, Region
 from whorl.ir.infer import Inference
+from whorl.kernels.aligned import CACHE_LINE
 
 LARGE = np.arange(60_000, dtype=np.float32).reshape(200, 300)
 MAPPED = LoadOptions(memory_map=True)
@@ -69,6 +71,26 @@ def test_mapped_model_contains_no_copy_and_computes_the_same(tmp_path: Path) -> 
     for settings, expected in zip(results(module), results(whorl.load(path)), strict=True):
         np.testing.assert_array_equal(settings, expected)
     assert not wire.OWN_FILES
+
+
+@pytest.mark.parametrize("form", [bytes, bytearray, memoryview, lambda data: np.frombuffer(data, np.int8).data, None])
+@pytest.mark.parametrize("more", range(4))
+def test_large_tensors_in_memory_are_copied_once_to_cache_lines(
+    tmp_path: Path, form: Callable[[bytes], bytes] | None, more: int
+) -> None:
+    proto = nested()
+    proto.producer_name = "a tool"[:more]  # so that the tensors begin elsewhere
+    data = proto.SerializeToString()
+    path = tmp_path / "model.onnx"
+    path.write_bytes(data)
+    module = load_onnx(path if form is None else form(data), LoadOptions())
+    path.write_bytes(bytes(len(data)))
+    large = [np.asarray(value) for value in constants_of(module) if isinstance(value, np.ndarray) and value.ndim == 2]
+    assert sorted(int(array[0, 1]) for array in large) == [-1, 1, 2] and not wire.OWN_FILES
+    for array in large:
+        assert mapping_of(array) is None and not array.flags.writeable
+        assert array.ctypes.data % CACHE_LINE == 0
+        np.testing.assert_array_equal(array, array[0, 1] * LARGE)
 
 
 def test_bytes_outside_large_tensors_are_all_others() -> None:

@@ -5,8 +5,8 @@ tensor (`tensors`, `external`). Names of outer graphs become captured operands (
 
 - Folding while reading (`folding`): a node of constants is computed by name before it would become a node; what
   inference knows of shapes counts as constant. Checks of structurally equal nodes are memoised (`node_cache`).
-- For `optimize`, large tensors stay in the model file (`wire`); it must not change while the module is used, so `load`
-  copies them.
+- Protobuf parses a model without its large tensors (`wire`), which are copied once, from the file's bytes to arrays.
+  For `optimize` they stay in the model file; it must not change while the module is used.
 - Writing streams (`saving`, `writer`). A constant that repeats a part, or counts in steps, is written as Expand or
   Range where that is smaller (`recipes`), so folding makes no file grow.
 """

@@ -16,8 +16,9 @@ from whorl.formats.onnx.wire import OWN_FILES
 from whorl.ir.constants import LazyArray, MissingArray, as_array
 from whorl.ir.dtypes import STRING, bits, name_of
 from whorl.ir.elements.file_views import FileArray
-from whorl.ir.elements.mapping import map_file
+from whorl.ir.elements.mapping import MappedFile, map_file
 from whorl.ir.elements.packed import Packed, packed_size
+from whorl.kernels.aligned import aligned_empty
 
 
 def initializer_value(
@@ -63,10 +64,20 @@ def _inside_model(tensor: TensorProto, entries: dict[str, str], what: str) -> An
     if dtype == STRING:
         raise LoadError(f"{what} holds strings as raw bytes, which ONNX does not allow")
     first, length = int(entries["offset"]), int(entries["length"])
-    data = memoryview(OWN_FILES[entries["location"]])[first : first + length]
+    file = OWN_FILES[entries["location"]]
+    data = memoryview(file)[first : first + length]
+    if not isinstance(file, MappedFile):
+        return from_bytes(_copy(data), dtype, shape, what)
     if bits(dtype) < 8 and length == packed_size(dtype, shape):
         return Packed(np.frombuffer(data, np.uint8), dtype, shape)
     return from_bytes(data, dtype, shape, what)
+
+
+def _copy(data: memoryview) -> memoryview:
+    """A copy at a cache line: in a file tensors begin anywhere, and all of it would live as long as one of them."""
+    memory = aligned_empty((len(data),), np.dtype(np.uint8))
+    memory[:] = np.frombuffer(data, np.uint8)
+    return memory.data.toreadonly()
 
 
 def tensor_value(tensor: TensorProto, folder: Path | None, what: str) -> np.ndarray:

@@ -13,10 +13,11 @@ from whorl.errors import LoadError
 from whorl.formats.onnx.protos import GraphProto, ModelProto, OperatorSetIdProto
 from whorl.formats.onnx.reader import read_model
 from whorl.formats.onnx.signatures import NEWEST
-from whorl.formats.onnx.wire import skeleton
+from whorl.formats.onnx.wire import LARGE, skeleton, skeleton_of
 from whorl.formats.options import LoadOptions
 from whorl.formats.sources import File
 from whorl.ir.graph import Module
+from whorl.kernels.aligned import read_aligned
 from whorl.passes.context import Context
 
 assert whorl.formats.onnx.control
@@ -33,14 +34,35 @@ def load_onnx(source: File, options: LoadOptions, folding: Context | None = None
     External data is looked up beside the path, inside its folder only. With `folding`, nodes of constants are computed
     while the file is read.
     """
-    if not isinstance(source, str | os.PathLike):
+    if isinstance(source, ModelProto | GraphProto):
         return _read(read_proto(source), options, None, folding)
+    if isinstance(source, bytes | bytearray | memoryview):
+        with skeleton_of(_as_bytes(source)) as data:
+            return _read(parse_binary(data, "the bytes given"), options, None, folding)
     path = Path(source)
-    if not options.memory_map or path.suffix in TEXT_SUFFIXES:
+    if path.suffix in TEXT_SUFFIXES:
         return _read(read_proto(path), options, path.parent, folding)
+    if not options.memory_map:
+        with skeleton_of(_contents(path)) as data:
+            return _read(parse_binary(data, repr(path.name)), options, path.parent, folding)
     try:
         with skeleton(path) as data:
             return _read(parse_binary(data, repr(path.name)), options, path.parent, folding)
+    except OSError as error:
+        raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
+
+
+def _as_bytes(source: bytes | bytearray | memoryview) -> memoryview:
+    """Bytes one after the other, which a view of something else need not be."""
+    view = memoryview(source)
+    return view if view.format == "B" and view.ndim == 1 and view.c_contiguous else memoryview(bytes(view))
+
+
+def _contents(path: Path) -> memoryview:
+    try:
+        with path.open("rb", buffering=0) as file:
+            size = os.fstat(file.fileno()).st_size
+            return read_aligned(file, size) if size >= LARGE else memoryview(file.readall())
     except OSError as error:
         raise LoadError(f"cannot read {str(path)!r}: {error.strerror or error}") from None
 

@@ -15,8 +15,8 @@ LARGE = 1 << 14
 """Bytes from which the contents of a tensor are left in the file."""
 _TOKEN = os.urandom(8).hex()
 """Marks what this process put into a message; no file can know it."""
-OWN_FILES: dict[str, MappedFile] = {}
-"""The model files that are being read, by the location that their tensors name."""
+OWN_FILES: dict[str, MappedFile | memoryview] = {}
+"""The model files that are being read, mapped or in memory, by the location that their tensors name."""
 _COUNT = itertools.count()
 
 _INSIDE: dict[str, dict[int, str]] = {
@@ -97,24 +97,34 @@ def skeleton(path: Path) -> Iterator[bytes]:
             yield file.read()
             return
         mapping = mapped_file(file.fileno(), size)
+    with _named(mapping) as data:
+        mapping.drop()
+        yield data
+
+
+def skeleton_of(data: memoryview) -> contextlib.AbstractContextManager[bytes]:
+    """The same for the bytes of a model in memory, which its large tensors are copied from as they are read."""
+    return _named(data)
+
+
+@contextlib.contextmanager
+def _named(source: MappedFile | memoryview) -> Iterator[bytes]:
     location = f"{_TOKEN}:{next(_COUNT)}"
-    OWN_FILES[location] = mapping
+    OWN_FILES[location] = source
     try:
-        yield _thinned(mapping, location)
+        yield _thinned(source, location)
     finally:
         del OWN_FILES[location]
 
 
-def _thinned(mapping: MappedFile, location: str) -> bytes:
+def _thinned(source: MappedFile | memoryview, location: str) -> bytes:
     try:
-        data = _without_tensors(mapping, 0, len(mapping), "model", location)
+        return _without_tensors(source, 0, len(source), "model", location)
     except (IndexError, ValueError, RecursionError):
-        return mapping[:]
-    mapping.drop()
-    return data
+        return bytes(source[:])
 
 
-def _without_tensors(data: mmap.mmap, start: int, end: int, message: str, location: str) -> bytes:
+def _without_tensors(data: mmap.mmap | memoryview, start: int, end: int, message: str, location: str) -> bytes:
     """A message with every large tensor's bytes replaced by their place."""
     inside, pieces, copied = _INSIDE[message], [], start
     for number, begin, payload, stop in _fields(data, start, end):
