@@ -52,8 +52,9 @@ def test_too_little_memory_says_how_much_is_needed(functions) -> None:
     assert read(functions, floats((2,), (1,)), 1, [-1], 9, rows=1)[:2] == (lists.NO_ROOM, [2, 0])
 
 
-def test_empty_list_is_refused(functions) -> None:
-    assert read(functions, [], 1, [-1], 2)[0] == lists.MISFIT
+def test_empty_list_has_a_table_without_rows_and_no_shape(functions) -> None:
+    assert read(functions, [], 1, [-1], 2) == (0, [0, 0], [], [-7, -7])
+    assert read(functions, [], 2, [-1, 3], 0, rows=0)[:2] == (0, [0, 0])
 
 
 @pytest.mark.parametrize(

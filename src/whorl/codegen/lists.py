@@ -46,8 +46,8 @@ def _define_read(module: Module, known: Layout) -> None:
     """Write the table of a list of arrays, and their elements, where there is memory for them.
 
     The cells are those of `READ_CELLS`: objects and memory by their addresses, and numbers. `expected` has the length
-    of each axis, -1 for any. Gives twice the number of all elements, and one more where the arrays have one shape;
-    `MISFIT` if there is none, or one has another type, rank or length, or is not row-major; `NO_ROOM`.
+    of each axis, -1 for any. Gives twice the number of all elements, and one more where there are arrays of one
+    shape; `MISFIT` if one has another type, rank or length, or is not row-major; `NO_ROOM`.
     """
     f = Function(module, "@read", "i64", {"cells": "ptr", "list": "ptr"}, "", "")
     type, dtype, expected, table, elements, copy = (f.load("ptr", _cell(f, n)) for n in range(6))
@@ -56,7 +56,6 @@ def _define_read(module: Module, known: Layout) -> None:
     count = f.load_index(f.offset(f["list"], "i8", known.count))
     f.store(count, _cell(f, READ_COUNT))
     f.store(f.index(0), _cell(f, READ_COUNT + 1))
-    _require(f, count > 0)
     _require(f, count <= rows, NO_ROOM)
     total, differs = f.variable(f.index(0)), f.variable(f.index(0))
     with f.loop(0, count) as n:
@@ -84,7 +83,8 @@ def _define_read(module: Module, known: Layout) -> None:
         bytes, start = _bytes(f, f.offset(table, "i64", n * (rank + 1)), rank, size), f.load("ptr", end)
         f.run_pointer(copy, start, memory_of(f, known, f.load("ptr", f.offset(items, "ptr", n))), bytes)
         f.store(f.offset(start, "i8", bytes), end)
-    f.give(f.load_index(total) * 2 + f.choose(f.load("i64", differs).equals(0), f.index(1), 0))
+    is_alike = f.load("i64", differs).equals(0) & (count > 0)
+    f.give(f.load_index(total) * 2 + f.choose(is_alike, f.index(1), 0))
 
 
 def _define_make(module: Module, known: Layout) -> None:

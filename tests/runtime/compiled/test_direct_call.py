@@ -347,6 +347,43 @@ def test_lists_that_have_other_programs_go_the_long_way() -> None:
         assert plain(made.run(None, feeds)) == doubled(feeds)
 
 
+@pytest.mark.parametrize("element", ["float[K]", "float[]", "float[2, L]", "string[K]"])
+def test_empty_lists_are_fed_to_a_call_of_their_own(element: str, monkeypatch) -> None:
+    made = session(
+        model(f"""main (seq({element}) s, seq({element}) t) => (seq({element}) r, seq({element}) q, int64 n) {{
+            r = SequenceMap(s) <body = b ({element} v) => ({element} w) {{ w = Concat<axis = 0>(v, v) }}>
+            q = SequenceMap(t) <body = c ({element} x) => ({element} y) {{ y = Identity(x) }}>
+            n = SequenceLength(t)
+        }}""")
+    )
+    x = np.full(
+        (2, 3) if "," in element else 4, "a" if "string" in element else 1, object if "string" in element else F32
+    )
+    feeds = [{"s": s, "t": t} for s in ([], [x, x]) for t in ([], [x, x])]
+    for _ in range(RUNS):
+        for each in feeds:
+            made.run(None, each)
+    assert len(made._fast_path.calls) == len(feeds)
+    forbid_the_long_way(monkeypatch)
+    for each in (*feeds, feeds[0]):
+        r, q, n = made.run(None, each)
+        assert plain([r, q]) == [[np.concatenate([x, x]).tolist()] * len(each["s"]), [x.tolist()] * len(each["t"])]
+        assert type(r) is list and n == len(each["t"])
+
+
+def test_empty_lists_are_referred_to_no_longer_than_needed() -> None:
+    made, feeds = session(MAPPED), mapped()
+    first = often(made, feeds)
+    objects = [feeds["s"], feeds["x"], feeds["x"].dtype, list, None]
+    before = [sys.getrefcount(x) for x in objects]
+    for _ in range(1000):
+        (r, _) = made.run(None, feeds)
+        assert r == [] and r is not first[0] and r is not feeds["s"]
+        assert calls(made)({"s": [], "x": [1.0]}) is None
+        assert calls(made)(mapped(1)) is None
+    assert all(abs(n - m) < 100 for n, m in zip(before, [sys.getrefcount(x) for x in objects], strict=True))
+
+
 def test_rows_are_fed_to_a_call_of_their_shape() -> None:
     made = session(MAPPED)
     feeds = mapped(*[3] * 9)

@@ -68,7 +68,16 @@ def test_next_list_is_read_into_the_same_memory() -> None:
     assert reader.read([X, X]) is not first
 
 
-@pytest.mark.parametrize("value", [[], (X, X), None, X, [X, X[0]], [X, X.astype(float)], [X, [1.0]], ["a"]])
+def test_list_without_arrays_is_no_rows_and_has_the_rank_of_its_type() -> None:
+    for shape, rank in (((UNKNOWN, 3), 2), ((), 0)):
+        reader = ListReader(TensorType(FLOAT32, shape))
+        known = reader.read([])
+        assert known is not None and not known.is_alike and known is reader.read([])
+        assert (known.count, known.total, known.rank) == (0, 0, rank)
+        assert [a.shape for a in known.pair()] == [(0,), (0, 1 + rank)]
+
+
+@pytest.mark.parametrize("value", [(), (X, X), None, X, [X, X[0]], [X, X.astype(float)], [X, [1.0]], ["a"]])
 def test_other_values_are_none(value: object) -> None:
     assert ListReader(TensorType(FLOAT32)).read(value) is None
 

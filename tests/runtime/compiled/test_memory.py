@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from whorl.ir.dtypes import FLOAT32
-from whorl.ir.types import TensorType
+from whorl.ir.dims import UNKNOWN
+from whorl.ir.dtypes import FLOAT32, INT64, STRING
+from whorl.ir.types import AnyShape, TensorType
 from whorl.runtime.buffer_pool import is_recycled
 from whorl.runtime.compiled.memory import (
+    ANY_RANK,
     GrowableMemory,
     address,
     array_at,
@@ -90,5 +92,8 @@ def test_lists_of_arrays_of_one_rank_are_elements_and_a_table() -> None:
     assert pair[1].tolist() == [[0, 2, 3], [6, 1, 2], [8, 0, 3]]
     scalars = flatten_list([np.array(n, FLOAT32) for n in (3, 4)], TensorType(FLOAT32))
     assert scalars is not None and [a.tolist() for a in scalars] == [[3, 4], [[0], [1]]]
-    for value in ([], [X, X[0]], [X, X.astype(float)], X, None):
+    for shape, columns in (((UNKNOWN, 3), 3), ((), 1), (AnyShape(), 1 + ANY_RANK)):
+        empty = flatten_list([], TensorType(STRING, shape))
+        assert empty is not None and [(a.shape, a.dtype) for a in empty] == [((0,), STRING), ((0, columns), INT64)]
+    for value in ([X, X[0]], [X, X.astype(float)], X, None):
         assert flatten_list(value, TensorType(FLOAT32)) is None

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 from onnx_text import model
-from runtime.native_sessions import F32, session
+from runtime.native_sessions import F32, session, subgraph
 
 import whorl
 from whorl.ir.dtypes import FLOAT32, INT64, STRING
 from whorl.ir.graph import Region, Value
 from whorl.ir.types import SequenceType, TensorType
+from whorl.runtime.compiled.memory import ANY_RANK
 from whorl.runtime.compiled.program_cache import ProgramCache
 from whorl.runtime.compiled.ragged_inputs import MOST_RANKS, RaggedInputs
 
@@ -66,6 +67,53 @@ def test_lists_of_several_shapes_run_natively_and_go_straight_to_the_program(mon
     for lengths in ((1, 3), (3, 1), (2, 4, 1), (3, 3)):
         (r,) = made.run(None, {"s": arrays(*lengths), "x": x})
         assert [a.tolist() for a in r] == [(2 * a).tolist() for a in arrays(*lengths)]
+
+
+def test_empty_lists_run_natively_and_go_straight_to_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    made, x = session(MAPPED), np.ones(2, F32)
+    for lengths in ((), (1, 3), (2,)):
+        made.run(None, {"s": arrays(*lengths), "x": x})
+    assert {verdict.how for verdict in made.explain()} == {"native"}
+    monkeypatch.setattr(ProgramCache, "find", lambda *_: pytest.fail("the long way was taken"))
+    for lengths in ((), (1, 3), (), (2,), (2, 4, 1), ()):
+        (r,) = made.run(None, {"s": arrays(*lengths), "x": x})
+        assert [a.tolist() for a in r] == [(2 * a).tolist() for a in arrays(*lengths)]
+
+
+BODY = "<body = b (int64 i, bool c) => (bool d, {0} v) {{ d = Identity(c) v = SequenceAt(s, i) }}>"
+WITHOUT_ARRAYS = {
+    "taken": "main (seq({0}) s, int64 i) => ({0} r) {{ r = SequenceAt(s, i) }}",
+    "erased": "main (seq({0}) s, int64 i) => (seq({0}) r) {{ r = SequenceErase(s, i) }}",
+    "joined": "main (seq({0}) s, int64 i) => ({0} r) {{ r = ConcatFromSequence<axis = 0>(s) }}",
+    "counted": "main (seq({0}) s, int64 i) => (int64 r) {{ n = SequenceLength(s) r = Add(n, i) }}",
+    "inserted": "main (seq({0}) s, {0} x, int64 i) => (seq({0}) r) {{ r = SequenceInsert(s, x, i) }}",
+    "collected": 'main (seq({0}) s, int64 i) => ({1}[] r) {{ r = Loop(i, "") ' + BODY + " }}",
+    "mapped": """main (seq({0}) s, seq({0}) t) => (seq({0}) r, seq({0}) q, int64 n) {{
+        n = SequenceLength(t) q = Identity(t)
+        r = SequenceMap(s) <body = b ({0} v) => ({0} w) {{ w = Concat<axis = 0>(v, v) }}>
+    }}""",
+}
+
+
+@pytest.mark.parametrize("element", ["float[k]", "float[]", "float[3]", "int64[a, 3]", "string[k]", "bool[]"])
+@pytest.mark.parametrize("text", WITHOUT_ARRAYS.values(), ids=WITHOUT_ARRAYS)
+def test_empty_lists_have_the_results_and_errors_of_the_interpreter(text: str, element: str) -> None:
+    proto = model(text.format(element, element.partition("[")[0]))
+    dtype = {"f": F32, "i": np.int64, "s": object, "b": np.bool_}[element[0]]
+    full = np.full((2, 3) if "," in element else 3, "a" if dtype is object else 1, dtype)
+    for s, t, i in (([], [full], 0), ([], [], 1), ([full], [], 0), ([full], [full, full], -1)):
+        feeds = {"s": s, "t": t, "i": np.int64(i), "x": full}
+        check(proto, {value.name: feeds[value.name] for value in proto.graph.input})
+
+
+def test_errors_of_empty_lists_leave_the_programs_of_small_lists() -> None:
+    made = session(model("main (seq(float[k]) s, int64 i) => (float[k] r) { r = SequenceAt(s, i) }"))
+    i = np.int64(0)
+    for _ in range(3):
+        with pytest.raises(whorl.RunError, match="SequenceAt 'r': position 0 is outside"):
+            made.run(None, {"s": [], "i": i})
+        assert made.run(None, {"s": arrays(2), "i": i})[0].tolist() == [0, 1]
+    assert subgraph(made).programs.prefers_tables
 
 
 @pytest.mark.parametrize("shapes", [((1, 2), (3, 2)), ((0, 2), (2, 0)), ((4, 1), (1, 4), (2, 2))])
@@ -130,7 +178,11 @@ def test_ranks_of_lists_have_caches_of_their_own() -> None:
         known = ragged.find([n, arrays((1,) * rank, (2,) * rank)])
         assert known is not None and [a.shape for a in known[1]] == [(), (1 + 2**rank,), (2, 1 + rank)]
     assert [[v.name for v in inputs] for inputs in made] == [["x", "s", "s"]] * 2
-    assert ragged.find([n, arrays((1,), (1, 1))]) is None and ragged.find([n, []]) is None
+    assert ragged.find([n, arrays((1,), (1, 1))]) is None
+    known = ragged.find([n, []])
+    assert (
+        known is not None and known[0] is ragged.caches[ANY_RANK,] and [a.shape for a in known[1]][1:] == [(0,), (0, 2)]
+    )
     for rank in range(1, 2 + MOST_RANKS):
         ragged.find([n, arrays((1,) * rank)])
     assert len(ragged.caches) == MOST_RANKS

@@ -184,9 +184,10 @@ class _Expected:
         enlarge, record = _enlarger(memory, self.records[number]), self.alive.numbers
         if not enlarge(known.count, known.total):
             raise UnknownForm("a list has much memory")
-        self._write(number, feed.name, feed.reader.dtype, known.shape[1:])
+        is_rows = not self.feeds.are_tables
+        self._write(number, feed.name, feed.reader.dtype, known.shape[1:] if is_rows else ())
         least = LEAST if isinstance(self.bound, ListLaunch) else _ANY
-        count, total, is_rows = min(known.count, least), min(known.total, least), not self.feeds.are_tables
+        count, total = min(known.count, least), min(known.total, least)
         make_room = self.alive.object(lambda: enlarge(*memory.sizes))
         cells = memory.cells_address, make_room, is_rows, count, total, least, SHORT, SMALL, _ANY
         self.records[number, cell.LIST] = record(cells)

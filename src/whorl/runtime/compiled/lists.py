@@ -46,7 +46,7 @@ def _functions() -> Functions | None:
 
 
 class ListArrays:
-    """The elements of a list's arrays, and the table of their shapes; `is_alike` where they have one shape.
+    """The elements of a list's arrays, and the table of their shapes; `is_alike` where they have one shape, as in rows.
 
     There may be memory for more: `count` rows of the table are those of arrays, and `total` elements are theirs.
     """
@@ -85,7 +85,7 @@ class ListMemory(ListArrays):
         self._tell()
 
     def read(self, items: list[object]) -> bool:
-        """Take what a list has; False where there is nothing, or another array."""
+        """Take what a list has; False where there is another array."""
         while (answer := self.call(self.cells_address, items)) < 0:
             if answer == self.known.MISFIT:
                 return False
@@ -125,14 +125,17 @@ class ListReader:
     def __init__(self, element: TensorType) -> None:
         self.element, self.dtype, self.rank = element, element.dtype, element.rank
         self.spare: deque[ListMemory] = deque(maxlen=SPARE_COUNT)
+        self.empty = self._flatten([])
 
     def read(self, value: object) -> ListArrays | None:
-        """The arrays of a list; None where it is none or empty, or an array has another type or another rank.
+        """The arrays of a list; None where it is none, or an array has another type or another rank.
 
         They stay as they are until they are given back.
         """
         if not is_sequence(value):
             return None
+        if not value:
+            return self.empty
         try:
             memory = self.spare.pop()
         except IndexError:
@@ -142,12 +145,18 @@ class ListReader:
     def _read_anew(self, items: list[object]) -> ListArrays | None:
         """Read a list into memory for the rank of its arrays, or, what is not row-major and strings, by NumPy."""
         functions = None if self.dtype.hasobject else _functions()
-        if functions is not None and items and is_array(first := items[0]) and self.rank in (None, first.ndim):
+        if functions is not None and is_array(first := items[0]) and self.rank in (None, first.ndim):
             memory = self._memory(functions, first.ndim, self.spare)
             if memory.read(items):
                 return memory
+        return self._flatten(items)
+
+    def _flatten(self, items: list[object]) -> ListArrays | None:
         pair = flatten_list(items, self.element)
-        return None if pair is None else ListArrays(*pair, bool((pair[1][:, 1:] == pair[1][0, 1:]).all()))
+        if pair is None:
+            return None
+        shapes = pair[1][:, 1:]
+        return ListArrays(*pair, bool(items) and bool((shapes == shapes[:1]).all()))
 
     def own_memory(self, rank: int) -> ListMemory | None:
         """Memory for lists of arrays of a rank that is no reader's; None where machine code does not know arrays."""

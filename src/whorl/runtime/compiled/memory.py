@@ -24,6 +24,8 @@ from whorl.runtime.values import is_array, is_sequence
 
 BYTES = np.dtype(np.uint8)
 _OFFSET = address_offset()
+ANY_RANK = 1
+"""The rank of a list's arrays where there is none and no type says it."""
 _DTYPE, _SHAPE, _NDIM, _SIZE = map(attrgetter, ("dtype", "shape", "ndim", "size"))
 
 
@@ -146,11 +148,15 @@ def stack_sequence(value: np.ndarray | Sequence[np.ndarray], type: TensorType) -
 def flatten_list(value: object, element: TensorType) -> tuple[np.ndarray, np.ndarray] | None:
     """The elements of a list of arrays of one rank and this type, and the table of their shapes, else None.
 
-    A row of the table is where the elements of an array begin, then its lengths (`lowering/ragged.py`).
+    A row of the table is where the elements of an array begin, then its lengths (`lowering/ragged.py`). Without arrays,
+    the rank is that of the type, or `ANY_RANK`.
     """
     items = _arrays_of(value, element.dtype)
     if items is None or len({*map(_NDIM, items)}) > 1:
         return None
+    if not items:
+        rank = ANY_RANK if element.rank is None else element.rank
+        return np.empty(0, element.dtype), np.empty((0, 1 + rank), np.int64)
     rank = items[0].ndim
     table = np.empty((len(items), 1 + rank), np.int64)
     if rank:
@@ -169,8 +175,8 @@ def _fits(table: np.ndarray, shape: Sequence[Dim]) -> bool:
 
 
 def _arrays_of(value: object, dtype: np.dtype) -> list[np.ndarray] | None:
-    """A list of arrays of this element type; None for all else, and for an empty one."""
-    if not is_sequence(value) or not value:
+    """A list of arrays of this element type; None for all else."""
+    if not is_sequence(value):
         return None
     items: list[Any] = value
     count = len(items)

@@ -129,7 +129,7 @@ class CompiledSubgraph:
             self._split(program)
         if isinstance(program, BoundLaunch) and self._launch(program, arrays, run, slots):
             return True
-        if program is not None and self.programs.prefers_tables and self.programs.is_for_tables(cache):
+        if program is not None and self.programs.may_be_rows(values, cache):
             self.programs.prefers_tables = False
             return self._run_compiled(run, slots)
         if not isinstance(program, BoundLaunch):

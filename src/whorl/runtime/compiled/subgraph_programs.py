@@ -93,7 +93,12 @@ class SubgraphPrograms:
             self.limited = {**dict([*self.limited.items()][1 - MOST_LIMITS :]), most_iterations: cache}
         return cache
 
-    def is_for_tables(self, cache: ProgramCache) -> bool:
+    def may_be_rows(self, values: Sequence[object], cache: ProgramCache) -> bool:
+        """Whether these inputs, for which a cache was chosen since tables are preferred, may be rows as well."""
+        is_chosen = self.prefers_tables and self._is_for_tables(cache)
+        return is_chosen and self.cache.require_arrays(values) is not None
+
+    def _is_for_tables(self, cache: ProgramCache) -> bool:
         """Whether a cache has programs for lists whose tensors differ in shape."""
         return any(cache is each for inputs in self.ragged.values() for each in inputs.caches.values())
 
