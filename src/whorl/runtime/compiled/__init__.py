@@ -9,5 +9,6 @@
   WHORL_DEBUG, `context` what a program calls while it runs, `callbacks` ops without a native form, `memory` carried
   values and growable buffers, `strings` turns strings into numbers and back.
 - `fast_path` serves feeds of a known signature; `prepared` keeps its programs on disk (`encoding`), so that the next
-  process needs neither the model nor the compiler. `explain` says what ran natively.
+  process needs neither the model nor the compiler. `interpreted_call` serves plans of a few nodes that are interpreted.
+  `explain` says what ran natively.
 """

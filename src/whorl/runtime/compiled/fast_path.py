@@ -108,6 +108,7 @@ class FastPath:
         self.prepared = prepared
         self.subgraph: CompiledSubgraph | None = None
         self.whole: Whole | None = None
+        self.interpreted: DirectCall | None = None
         self._set_order(())
         self.forget_calls()
         self.budget: tuple[Event, Budget] | None = None
@@ -120,12 +121,13 @@ class FastPath:
     @property
     def is_ready(self) -> bool:
         """Whether there is something to run."""
-        return bool(self.launches) or self.is_prepared
+        return bool(self.launches or self.calls) or self.is_prepared
 
     def watch(self, subgraph: CompiledSubgraph | None, whole: Whole) -> None:
         """Learn from a subgraph that is all of the plan of a module from now on."""
         self.subgraph, self.whole = subgraph, whole
         self.forget_calls()
+        self.interpreted = None if subgraph is not None else _call_of(whole)
         if subgraph is None:
             self.launches.clear()
             self.is_prepared = False
@@ -150,6 +152,7 @@ class FastPath:
         if subgraph is None or subgraph.parts or any(dtype is None for _, dtype in self.expected):
             self.launches.clear()
             self.forget_calls()
+            self.calls = () if self.interpreted is None else (self.interpreted,)
             return
         tensors = self._read(arguments)
         if tensors is None:
@@ -362,3 +365,8 @@ class FastPath:
         expected = known.Feeds(feeds, tensors.is_ragged, prefers_tables)
         inputs = range(sum(map(len, tensors.numbers))) if positions is None else positions
         return known.direct_call(expected, launch, inputs, self.order, self._budget_of(cancelled, threads))
+
+
+def _call_of(whole: Whole) -> DirectCall | None:
+    """The call of a plan of a few interpreted nodes, loaded with the first plan that may be one."""
+    return import_whole("whorl.runtime.compiled.interpreted_call").InterpretedCall.of(whole.plan)
