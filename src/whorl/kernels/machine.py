@@ -54,9 +54,12 @@ TILE_VECTORS = 8
 """Most vectors of windows in a tile."""
 GATHERING_FEATURES = {32: 48}
 """Features from which windows are gathered before filters go by them, by the width of vectors; others do not."""
-GATHERED_TAPS, GATHERED_TILES, GATHERED_BLOCKS = 384, 4, 22
-"""Most taps of so many tiles that are gathered, and the blocks of features that go by them. The nearest cache has room
-for the taps of a tile; the next one, and any stack, for all of them with the sums of all blocks."""
+GATHERED_BYTES, GATHERED_TILES, GATHERED_BLOCKS = 12288, 4, 22
+"""A vector of each of the most taps of so many tiles that are gathered, and the blocks of features that go by them. The
+nearest cache has room for the taps of a tile; the next one, and most stacks, for all of them with the sums of all
+blocks."""
+SMALL_FRAME = 16, 1, 1
+"""Taps, tiles and blocks, where a frame of the stack is to be smaller than a page."""
 PREFETCH_TAPS = 64
 """Taps ahead of which filters are fetched, most of them from far away."""
 FEW_PARTS = 8

@@ -10,12 +10,14 @@ from kernels.convolution.operands import arrays_of
 from kernels.runs import machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.kernels.convolution import gathered
-from whorl.kernels.convolution.gathered import is_gathered
-from whorl.kernels.machine import GATHERED_BLOCKS, GATHERED_TAPS, GATHERED_TILES
+from whorl.kernels.convolution.gathered import is_gathered, room_of
+from whorl.kernels.machine import GATHERED_BLOCKS, GATHERED_TILES
 from whorl.kernels.windows import WindowAxis
 
 STEP = 16
 """Windows of a tile."""
+TAPS = room_of(machine(32)).taps
+"""Taps that are gathered at most in one turn."""
 WINDOWS = {
     "a vector, less than a tile": (2, 4),
     "a vector and a single one, less than a tile": (3, 3),
@@ -60,7 +62,7 @@ def test_gathered_windows_give_the_bits_of_windows_in_the_image(
 
 @pytest.mark.parametrize("counts", [(3, 3), (7, 7), (2, 10), (2, 12), (2, 14)])
 @pytest.mark.parametrize("features", [50, 65])
-@pytest.mark.parametrize("taps", [GATHERED_TAPS, GATHERED_TAPS + 9, 2 * GATHERED_TAPS + 18])
+@pytest.mark.parametrize("taps", [TAPS, TAPS + 9, 2 * TAPS + 18])
 def test_taps_that_are_gathered_in_turns_are_one_sum(
     counts: tuple[int, int], features: int, taps: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -72,7 +74,7 @@ def test_rows_with_gaps_are_gathered_as_they_lie(monkeypatch: pytest.MonkeyPatch
     results: list[np.ndarray] = []
     for least in (1, 1 << 20):
         monkeypatch.setattr(gathered, "GATHERING_FEATURES", {32: least})
-        name, arrays, numbers = arrays_of([WindowAxis(7, 3, 1, 1, 1, 7)] * 2, 64, FLOAT32, GATHERED_TAPS // 4)
+        name, arrays, numbers = arrays_of([WindowAxis(7, 3, 1, 1, 1, 7)] * 2, 64, FLOAT32, TAPS // 4)
         run_kernel(name, arrays, numbers, machine(32))
         results.append(arrays[0])
     np.testing.assert_array_equal(*results)

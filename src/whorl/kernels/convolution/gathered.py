@@ -11,6 +11,7 @@ Windows that are left behind the last tile go with the last tiles, while the fil
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -24,10 +25,11 @@ from whorl.kernels.machine import (
     FEW_WINDOWS,
     FILTER_BLOCK,
     GATHERED_BLOCKS,
-    GATHERED_TAPS,
+    GATHERED_BYTES,
     GATHERED_TILES,
     GATHERING_FEATURES,
     SINGLE_BLOCKS,
+    SMALL_FRAME,
     TILE_FEATURES,
 )
 from whorl.llvm.module import Machine, Module
@@ -41,6 +43,49 @@ Blocks = Sequence[tuple[int, Index | int, Index, Index]]
 def is_gathered(machine: Machine, features: int) -> bool:
     """Whether windows are gathered, which takes 210 KB of the stack."""
     return machine.has_large_frames and features >= GATHERING_FEATURES.get(machine.vector_bytes, features + 1)
+
+
+class Room(Struct, frozen=True):
+    """The most taps of so many tiles that are gathered, and the blocks of features that go by them."""
+
+    taps: int
+    tiles: int
+    blocks: int
+
+
+def room_of(machine: Machine) -> Room:
+    """The nearest cache has room for the taps of a tile, and a frame of the stack for all of them with all sums."""
+    if not machine.has_large_frames:
+        return Room(*SMALL_FRAME)
+    return Room(GATHERED_BYTES // machine.vector_bytes, GATHERED_TILES, GATHERED_BLOCKS)
+
+
+class Source(Protocol):
+    """Where windows are gathered from; `together`: so many taps at least, or a multiple of them."""
+
+    @property
+    def together(self) -> Index: ...
+
+    def gather(self, columns: Value, window: Index, taps: tuple[Index, Index], slots: Index, last: Index) -> None:
+        """Gather taps, from one on so many, of the windows of slots, of which the last one begins with `last`."""
+        ...
+
+
+class InImage(Struct, frozen=True):
+    """Windows whose taps lie at the offsets of a table from them."""
+
+    f: Routine
+    like: Tile
+    room: Room
+
+    @property
+    def together(self) -> Index:
+        return self.f.index(1)
+
+    def gather(self, columns: Value, window: Index, taps: tuple[Index, Index], slots: Index, last: Index) -> None:
+        f, v, (tap, count) = self.f, self.like.v, taps
+        source, offsets = v.offset(f, f["x"], window), f.offset(f["offsets"], "i32", tap)
+        f.run(_define_gather(f.module, self.like, self.room), columns, source, offsets, count, slots, last - window)
 
 
 class Some(Struct, frozen=True):
@@ -71,27 +116,54 @@ class Group(Struct, frozen=True):
         return self.feature + (block - self.first) * self.height
 
 
-def convolve_gathered(f: Routine, like: Tile, blocks: Blocks, windows: tuple[Index, Index], grid: Grid) -> None:
+class Memory(Struct, frozen=True):
+    """Where the windows of some tiles, and the sums of some blocks by them, wait."""
+
+    like: Tile
+    room: Room
+    columns: Value
+    sums: Value
+
+    def columns_of(self, f: Routine, slot: Index) -> Value:
+        return self.like.v.offset(f, self.columns, slot * (self.room.taps * self.like.width))
+
+    def sums_of(self, f: Routine, block: Index, slot: Index) -> Value:
+        size = FILTER_BLOCK * self.like.width
+        return self.like.v.offset(f, self.sums, (block * (self.room.tiles + 1) + slot) * size)
+
+
+def convolve_gathered(
+    f: Routine, like: Tile, blocks: Blocks, windows: tuple[Index, Index], grid: Grid, source: Source
+) -> None:
     """for some tiles of windows: for groups of blocks: for taps: gather; for blocks: tiles; for blocks: rest."""
-    v, step, (first, end) = like.v, like.width, windows
+    v, step, room, (first, end) = like.v, like.width, room_of(f.module.machine), windows
     whole = f.index(f.binary("udiv", end - first, f.index(step)))
     start = first + whole * step
     narrow, alone = divide_rest(f, v, blocks[0][0], grid, end - start)
     is_tile = narrow >= like.vectors
     tiles, has_rest = whole + f.choose(is_tile, f.index(1), 0), (is_tile ^ True) & (end > start)
-    slots = GATHERED_TILES + 1
-    columns = f.slot(f"[{slots * GATHERED_TAPS * step} x {v.scalar}]", align=CACHE_LINE)
-    sums = f.slot(f"[{slots * GATHERED_BLOCKS * FILTER_BLOCK * step} x {v.scalar}]", align=CACHE_LINE)
+    slots = room.tiles + 1
+    columns = f.slot(f"[{slots * room.taps * step} x {v.scalar}]", align=CACHE_LINE)
+    sums = f.slot(f"[{slots * room.blocks * FILTER_BLOCK * step} x {v.scalar}]", align=CACHE_LINE)
     total = sum((stop - begin for _, _, begin, stop in blocks), f.index(0))
-    is_whole = f.argument("inner") <= GATHERED_TAPS
-    groups = f.choose(is_whole, f.index(1), (total + (GATHERED_BLOCKS - 1)) // GATHERED_BLOCKS)
-    with f.loop(0, f.most(tiles, f.choose(has_rest, f.index(1), 0)), GATHERED_TILES) as tile:
-        count, is_last = f.least(tiles - tile, GATHERED_TILES), tile + GATHERED_TILES >= tiles
+    turns = _turns(f, source.together, room)
+    is_whole = turns[0].equals(1)
+    groups = f.choose(is_whole, f.index(1), (total + (room.blocks - 1)) // room.blocks)
+    with f.loop(0, f.most(tiles, f.choose(has_rest, f.index(1), 0)), room.tiles) as tile:
+        count, is_last = f.least(tiles - tile, room.tiles), tile + room.tiles >= tiles
         some = Some(first + tile * step, count, has_rest & is_last, start, narrow, alone, end)
         with f.loop(0, groups) as n:
-            before = n * GATHERED_BLOCKS
-            range = before, f.choose(is_whole, total, before + GATHERED_BLOCKS)
-            _multiply_groups(f, like, _groups_in(f, blocks, range), some, grid, (columns, sums))
+            before = n * room.blocks
+            range = before, f.choose(is_whole, total, before + room.blocks)
+            memory = Memory(like, room, columns, sums)
+            _multiply_groups(f, memory, _groups_in(f, blocks, range), some, grid, source, turns)
+
+
+def _turns(f: Routine, together: Index, room: Room) -> tuple[Index, Index]:
+    """In how many turns taps are gathered, and how many at most in each."""
+    units, most = f.argument("inner") // together, f.index(room.taps) // together
+    count = f.most((units + (most - 1)) // most, 1)
+    return count, (units + (count - 1)) // count * together
 
 
 def _groups_in(f: Routine, blocks: Blocks, range: tuple[Index, Index]) -> list[Group]:
@@ -106,22 +178,24 @@ def _groups_in(f: Routine, blocks: Blocks, range: tuple[Index, Index]) -> list[G
 
 
 def _multiply_groups(
-    f: Routine, like: Tile, groups: Sequence[Group], some: Some, grid: Grid, memory: tuple[Value, Value]
+    f: Routine,
+    memory: Memory,
+    groups: Sequence[Group],
+    some: Some,
+    grid: Grid,
+    source: Source,
+    turns: tuple[Index, Index],
 ) -> None:
-    """Blocks by some windows, in memory for their columns and sums."""
-    v, width, (columns, sums) = like.v, like.width, memory
-    inner, last = f.argument("inner"), f.most(grid.span - width, 0)
-    parts = (inner + (GATHERED_TAPS - 1)) // GATHERED_TAPS
-    most = (inner + (parts - 1)) // parts
-    gather = _define_gather(f.module, like)
+    """Blocks by some windows."""
+    like, (parts, most) = memory.like, turns
+    width, inner, last = like.width, f.argument("inner"), f.most(grid.span - like.width, 0)
     with f.loop(0, parts) as part:
         tap = part * most
         taps = f.least(inner - tap, most)
-        source, offsets = v.offset(f, f["x"], some.window), f.offset(f["offsets"], "i32", tap)
         slots = some.tiles + f.choose(some.has_rest, f.index(1), 0)
-        f.run(gather, columns, source, offsets, taps, slots, last - some.window)
+        source.gather(memory.columns, some.window, (tap, taps), slots, last)
         ends = f.index(f.convert("zext", part.equals(parts - 1), "i64"))
-        gathered = Taps(f, like, grid, columns, sums, tap, taps, ends, parts.equals(1), last)
+        gathered = Taps(f, memory, grid, tap, taps, ends, parts.equals(1), last)
         for group in groups:
             with f.loop(group.first, group.stop) as block:
                 f.poll(taps * (some.tiles * (group.height * width)) // LANES)
@@ -141,10 +215,8 @@ class Taps(Struct, frozen=True):
     """
 
     f: Routine
-    like: Tile
+    memory: Memory
     grid: Grid
-    columns: Value
-    sums: Value
     tap: Index
     count: Index
     ends: Index
@@ -155,10 +227,10 @@ class Taps(Struct, frozen=True):
         self, group: Group, block: Index, slot: Index, window: Index, vectors: int, lane: Index | int = 0
     ) -> None:
         """A block by so many vectors of windows from one on, the first of which is that lane of a slot."""
-        f, v, width, feature = self.f, self.like.v, self.like.width, group.feature_of(block)
-        x = v.offset(f, self._columns(slot), lane)
+        f, v, width, feature = self.f, self.memory.like.v, self.memory.like.width, group.feature_of(block)
+        x = v.offset(f, self.memory.columns_of(f, slot), lane)
         for more, features in split_block(group.height, TILE_FEATURES[f.module.machine.vector_bytes]):
-            tile = Tile(v, features, group.height, vectors, self.like.adds, width)
+            tile = Tile(v, features, group.height, vectors, self.memory.like.adds, width)
             define_tile(f.module, tile)
             y, *rest = feature_operands(f, v, tile.adds, feature + more, self.grid.pixels)
             waiting = v.offset(f, self._sums(group, block, slot), more * tile.width)
@@ -181,15 +253,15 @@ class Taps(Struct, frozen=True):
         with f.loop(group.first, group.stop) as block:
             f.poll(self.count * height)
             with f.when(some.narrow > 0):
-                window = f.most(f.least(some.start, self.grid.span - self.like.v.lanes), 0)
+                window = f.most(f.least(some.start, self.grid.span - self.memory.like.v.lanes), 0)
                 self.multiply(group, block, slot, window, 1, window - self.last)
             with f.when((block >= several) & (some.alone > 0)):
                 self.multiply_alone(group, block, some, 1, FEW_WINDOWS)
 
     def multiply_alone(self, group: Group, block: Index, some: Some, blocks: int, windows: int) -> None:
         """So many blocks from one on by the windows that go alone."""
-        f, v, feature, adds = self.f, self.like.v, group.feature_of(block), self.like.adds
-        few = FewWindows(v, group.height, blocks, adds, windows, self.like.width)
+        f, v, feature, adds = self.f, self.memory.like.v, group.feature_of(block), self.memory.like.adds
+        few = FewWindows(v, group.height, blocks, adds, windows, self.memory.like.width)
         define_few(f.module, few)
         y, *rest = feature_operands(f, v, adds, feature, self.grid.pixels)
         waiting = v.offset(f, self._sums(group, block, some.tiles), FILTER_BLOCK * v.lanes)
@@ -199,7 +271,7 @@ class Taps(Struct, frozen=True):
             few.name,
             y,
             waiting,
-            self._columns(some.tiles),
+            self.memory.columns_of(f, some.tiles),
             w,
             *rest,
             *numbers,
@@ -209,22 +281,19 @@ class Taps(Struct, frozen=True):
             self.last,
         )
 
-    def _columns(self, slot: Index) -> Value:
-        return self.like.v.offset(self.f, self.columns, slot * (GATHERED_TAPS * self.like.width))
-
     def _sums(self, group: Group, block: Index, slot: Index) -> Value:
         """Those of a block by the windows of a slot. They do not wait where the taps are all: one slot serves all."""
-        f, size = self.f, FILTER_BLOCK * self.like.width
+        f = self.f
         number = f.choose(self.are_all, f.index(0), group.before + (block - group.first))
-        return self.like.v.offset(f, self.sums, (number * (GATHERED_TILES + 1) + slot) * size)
+        return self.memory.sums_of(f, number, slot)
 
     def _filters(self, group: Group, feature: Index, more: int) -> tuple[Value, Index]:
         """Those of the taps for the features of a block from one on, and how many elements there are."""
         f, inner, skipped = self.f, self.f.argument("inner"), self.tap * group.height + more
-        return self.like.v.offset(f, f["w"], feature * inner + skipped), filters_from(f, feature) - skipped
+        return self.memory.like.v.offset(f, f["w"], feature * inner + skipped), filters_from(f, feature) - skipped
 
 
-def _define_gather(module: Module, tile: Tile) -> str:
+def _define_gather(module: Module, tile: Tile, room: Room) -> str:
     """for taps: for tiles: the vectors of its windows, the last tile so far back that it ends with the last window."""
     v = tile.v
     name = f"@whorl.gather_windows.{v.suffix}x{tile.vectors}"
@@ -236,7 +305,7 @@ def _define_gather(module: Module, tile: Tile) -> str:
         x = f.offset_outside(f["x"], v.scalar, load_offset(f, tap))
         with f.loop(0, tiles) as n:
             source = f.offset_outside(x, v.scalar, f.least(n * tile.width, last))
-            target = v.offset(f, f["columns"], n * (GATHERED_TAPS * tile.width) + tap * tile.width)
+            target = v.offset(f, f["columns"], n * (room.taps * tile.width) + tap * tile.width)
             columns = [v.load(f, f.offset_outside(source, v.scalar, k * v.lanes)) for k in range(tile.vectors)]
             for k, column in enumerate(columns):
                 f.store(column, v.offset(f, target, k * v.lanes), v.lanes * v.size)

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from whorl.kernels.convolution.block import Block
 from whorl.kernels.convolution.few import convolve_few, most_windows
-from whorl.kernels.convolution.gathered import convolve_gathered, is_gathered
+from whorl.kernels.convolution.gathered import InImage, convolve_gathered, is_gathered, room_of
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.tile import GRID, Grid, Tile
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
@@ -70,7 +70,8 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     end_window = f.least(end_window, span)
     grid = _grid(f, pixels, span)
     if gathers:
-        convolve_gathered(f, like, blocks, (first_window, end_window), grid)
+        source = InImage(f, like, room_of(module.machine))
+        convolve_gathered(f, like, blocks, (first_window, end_window), grid, source)
         f.end()
         return name
     parts = f.most((end_window - first_window) // size, 1)
