@@ -8,7 +8,7 @@ convolutions write where the result is to be.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -143,21 +143,23 @@ class MergedConvolutions(Op, frozen=True):
     parts: tuple[BlockConvolution | None, ...]
     counts: tuple[int, ...]
 
-    def _operands_of(self, inputs: Sequence[Any]) -> list[Sequence[Any]]:
-        ends = np.cumsum(self.counts).tolist()
-        return [inputs[end - count : end] for count, end in zip(self.counts, ends, strict=True)]
+    def _own_inputs(self) -> Iterator[tuple[BlockConvolution | None, slice]]:
+        """Each part, and where its inputs are."""
+        end = 0
+        for part, count in zip(self.parts, self.counts, strict=True):
+            yield part, slice(end, end + count)
+            end += count
 
     def run(self, *inputs: np.ndarray) -> np.ndarray:
-        pairs = zip(self.parts, self._operands_of(inputs), strict=True)
-        return np.concatenate(
-            [operands[0] if part is None else part.run(*operands) for part, operands in pairs], axis=1
-        )
+        parts = [inputs[own][0] if part is None else part.run(*inputs[own]) for part, own in self._own_inputs()]
+        return np.concatenate(parts, axis=1)
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         result, first = k.temporary(inputs[0].dtype, lengths(outputs[0])), 0
-        for part, operands in zip(self.parts, self._operands_of(inputs), strict=True):
+        for part, own in self._own_inputs():
+            operands = inputs[own]
             if part is not None:
-                part.native(k, Operands(operands), (result, first))
+                part.native(k, operands, (result, first))
                 first += part.shape[0]
                 continue
             with k.nest(operands[0].shape) as (n, c, *rest):
