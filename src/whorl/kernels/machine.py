@@ -58,6 +58,8 @@ GATHERED_BYTES, GATHERED_TILES, GATHERED_BLOCKS = 12288, 4, 22
 """A vector of each of the most taps of so many tiles that are gathered, and the blocks of features that go by them. The
 nearest cache has room for the taps of a tile; the next one, and most stacks, for all of them with the sums of all
 blocks."""
+SAME_FEATURES = 24
+"""Features from which windows around every element are gathered from the image itself."""
 SMALL_FRAME = 16, 1, 1
 """Taps, tiles and blocks, where a frame of the stack is to be smaller than a page."""
 PREFETCH_TAPS = 64

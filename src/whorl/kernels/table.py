@@ -7,7 +7,13 @@ from collections.abc import Callable
 from whorl.ir.forking import import_whole
 from whorl.kernels.clock.llvm import define_count_ticks
 from whorl.kernels.clock.meaning import COUNT_TICKS
-from whorl.kernels.convolution.meaning import CONVOLUTION, CONVOLUTION_DOTS, CONVOLUTION_SUM
+from whorl.kernels.convolution.meaning import (
+    CONVOLUTION,
+    CONVOLUTION_DOTS,
+    CONVOLUTION_SUM,
+    SAME_CONVOLUTION,
+    SAME_CONVOLUTION_SUM,
+)
 from whorl.kernels.kernel import Dtypes, Kernel, Numbers
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
 from whorl.kernels.product.llvm import define_packed_matmul, define_vector_matmul
@@ -34,6 +40,8 @@ KERNELS = {
         Kernel("packed_dots", PACKED_DOTS, define_packed_matmul),
         Kernel("convolution", CONVOLUTION, _define_convolution),
         Kernel("convolution_sum", CONVOLUTION_SUM, _later("convolution", "define_convolution_sum")),
+        Kernel("same_convolution", SAME_CONVOLUTION, _later("convolution", "define_same_convolution")),
+        Kernel("same_convolution_sum", SAME_CONVOLUTION_SUM, _later("convolution", "define_same_convolution_sum")),
         Kernel("convolution_dots", CONVOLUTION_DOTS, _define_convolution),
         Kernel("split_phases", SPLIT_PHASES, _later("plane", "define_split_phases")),
         Kernel("plane_sums", PLANE_SUMS, _later("plane", "define_plane_sums")),

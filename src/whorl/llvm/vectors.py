@@ -40,6 +40,10 @@ class Vectors(Struct, frozen=True):
         """A mask as it waits."""
         return mask if self.waiting_mask == self.mask else f.convert("sext", mask, self.waiting_mask)
 
+    def awaited(self, f: Function, waiting: Value) -> Value:
+        """The mask that waited."""
+        return waiting if waiting.type == self.mask else f.compare("slt", waiting, f.number(0, waiting.type))
+
     @property
     def suffix(self) -> str:
         """The element type in the names of routines: f32."""

@@ -5,7 +5,7 @@ import pytest
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.kernels.machine import CHANNEL_STEP, MAX_ELEMENTS
-from whorl.kernels.plane.layout import is_addressable, pad_channel_stride, split_phases
+from whorl.kernels.plane.layout import around_elements, is_addressable, pad_channel_stride, split_phases
 from whorl.kernels.plane.meaning import SPLIT_PHASES
 from whorl.kernels.windows import WindowAxis
 
@@ -40,6 +40,28 @@ def test_tap_of_a_window_is_at_a_fixed_offset_from_its_address(axes, features):
 def test_rows_without_gaps_are_for_many_features_of_short_rows(features, side, is_dense):
     layout = split_phases([WindowAxis(side, 3, 1, 1, 1, side)] * 2, 4, features=features)
     assert layout.is_dense == is_dense and (layout.grid.span == layout.grid.windows) == is_dense
+
+
+SIDE = WindowAxis(14, 3, 1, 1, 1, 14)
+
+
+@pytest.mark.parametrize(
+    ("axes", "features", "numbers"),
+    [
+        ([SIDE, WindowAxis(20, 5, 1, 2, 4, 20)], 24, (14, 20, 3, 5, 1, 2, 1, 4)),
+        ([SIDE], 24, (1, 14, 1, 3, 1, 1, 0, 1)),
+        ([SIDE, SIDE], 23, None),
+        ([SIDE, WindowAxis(14, 3, 1, 1, 0, 12)], 24, None),
+        ([SIDE, WindowAxis(14, 3, 2, 1, 1, 7)], 24, None),
+        ([WindowAxis(14, 1, 1, 1, 0, 14)] * 2, 24, None),
+        ([WindowAxis(14, 5, 1, 1, 2, 14)] * 2, 24, None),
+        ([SIDE, SIDE, SIDE], 24, None),
+    ],
+    ids=["image", "row", "few features", "fewer windows", "a stride", "1 x 1", "many taps", "three axes"],
+)
+def test_windows_around_every_element_are_read_from_the_image_itself(axes, features, numbers):
+    layout = around_elements(axes, features)
+    assert (layout and layout.numbers) == numbers
 
 
 def test_image_of_1_by_1_filters_is_read_where_it_lies():

@@ -12,6 +12,7 @@ from whorl.kernels.convolution.block import Block
 from whorl.kernels.convolution.few import convolve_few, most_windows
 from whorl.kernels.convolution.gathered import InImage, convolve_gathered, is_gathered, room_of
 from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.convolution.same import AROUND, AroundEach
 from whorl.kernels.convolution.tile import GRID, Grid, Tile
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
@@ -61,7 +62,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     tile = f.choose(few, f.index(FEW_WINDOWS), step)
     tiles = f.index((f.choose(few, pixels, span) + (tile - 1)) // tile)
     has_many = ((span + (size - 1)) // size >= FEW_PARTS) & (few ^ True)
-    blocks, windows = _divide(f, heights, tiles, has_many)
+    blocks, windows = _divide(f, heights, tiles, f.argument("reach"), has_many)
     first_window, end_window = (n * tile for n in windows)
     with f.leave_when(few):
         for each in blocks:
@@ -91,6 +92,35 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     return name
 
 
+def define_same_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define_same(module, dtypes, numbers, False)
+
+
+def define_same_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define_same(module, dtypes, numbers, True)
+
+
+def _define_same(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
+    """Windows around every element."""
+    v, heights = vectors_of(dtypes[0], module.machine), [height for height, _, _ in filter_blocks(numbers[0])]
+    name = f"@whorl.same_convolution.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' * adds}"
+    if name in module:
+        return name
+    like = Tile(v, 1, 1, 2, adds)
+    pointers = [name for name in like.pointers if name != "offsets"]
+    f = Routine(module, name, pointers, ["features", "inner", "bounded", *AROUND], polls=True, divides=True)
+    height, width, kernel_rows, kernel_columns = f.indices(*AROUND[:4])
+    pixels, step = height * width, like.width
+    tiles = (pixels + (step - 1)) // step
+    image = f.argument("inner") // (kernel_rows * kernel_columns) * pixels
+    blocks, windows = _divide(f, heights, tiles, image)
+    first, end = (f.least(n * step, pixels) for n in windows)
+    grid = Grid(pixels, pixels, [f.index(1), pixels, f.index(1), pixels])
+    convolve_gathered(f, like, blocks, (first, end), grid, AroundEach(f, like, room_of(module.machine), image))
+    f.end()
+    return name
+
+
 def _grid(f: Routine, pixels: Index, span: Index) -> Grid:
     lines, line = f.indices(*GRID[1:]), (f.index(1), span, f.index(1), span)
     is_one = span.equals(pixels)
@@ -98,7 +128,7 @@ def _grid(f: Routine, pixels: Index, span: Index) -> Grid:
 
 
 def _divide(
-    f: Routine, heights: Sequence[int], tiles: Index, has_many: Value
+    f: Routine, heights: Sequence[int], tiles: Index, image: Index, has_many: Value | None = None
 ) -> tuple[list[tuple[int, Index | int, Index, Index]], tuple[Index, Index]]:
     """The blocks of the features that are to be computed, of heights that are known, and the tiles of windows.
 
@@ -108,8 +138,10 @@ def _divide(
     """
     features = f.argument("features")
     count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
-    is_large = features * f.argument("inner") > f.argument("reach") * LARGE_FILTERS
-    by_windows = has_many | (tiles > count) | ((tiles >= FEW_TILES) & (is_large ^ True))
+    is_large = features * f.argument("inner") > image * LARGE_FILTERS
+    by_windows = (tiles > count) | ((tiles >= FEW_TILES) & (is_large ^ True))
+    if has_many is not None:
+        by_windows |= has_many
     all_blocks, all_tiles = (f.index(0), count), (f.index(0), tiles)
     share = [f.choose(by_windows, whole, part) for part, whole in zip(f.share(count), all_blocks, strict=True)]
     first, end = (f.choose(by_windows, part, whole) for part, whole in zip(f.share(tiles), all_tiles, strict=True))

@@ -14,7 +14,7 @@ from whorl.kernels.convolution.layout import unpack_filters
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.product.meaning import dot_words
-from whorl.kernels.windows import WindowGrid
+from whorl.kernels.windows import WindowAxis, WindowGrid
 
 
 def convolve(arrays: Arrays, numbers: Numbers) -> None:
@@ -25,6 +25,40 @@ def convolve(arrays: Arrays, numbers: Numbers) -> None:
     if added:
         sums += added[0].reshape(sums.shape)
     y.reshape(sums.shape)[...] = clamp(sums, limits) if bounded else sums
+
+
+def convolve_same(arrays: Arrays, numbers: Numbers) -> None:
+    """A window around each element of the image x [channels, rows, columns], zeros around it.
+
+    Operands: result, x, packed filters, bias, limits, and what is added, if anything. Numbers: features, taps, bounded,
+    rows, columns, and of both axes the taps, the dilations, and the padding before the first element.
+    """
+    (y, x, filters, bias, limits, *added), (features, inner, bounded, *lengths) = arrays, numbers
+    (rows, columns), kernel, steps, begins = (lengths[n : n + 2] for n in (0, 2, 4, 6))
+    axes = [
+        WindowAxis(n, k, 1, step, begin, n)
+        for n, k, step, begin in zip((rows, columns), kernel, steps, begins, strict=True)
+    ]
+    image = x.reshape(-1, rows, columns)
+    windows = np.zeros((len(image), *kernel, rows, columns), x.dtype)
+    for i, j in np.ndindex(*kernel):
+        (below, above), (left, right) = axes[0].tap(i), axes[1].tap(j)
+        windows[:, i, j, below, left] = image[:, above, right]
+    sums = unpack_filters(filters, features) @ windows.reshape(inner, rows * columns) + bias[:, None]
+    if added:
+        sums += added[0].reshape(sums.shape)
+    y.reshape(sums.shape)[...] = clamp(sums, limits) if bounded else sums
+
+
+def same_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
+    features, inner, bounded, rows, columns, kernel_rows, kernel_columns, *_ = numbers
+    channels, windows = inner // (kernel_rows * kernel_columns), rows * columns
+    return features * windows, channels * windows, features * inner, features, 2 * bounded
+
+
+def same_sum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
+    extents = same_extents(numbers, dtype)
+    return *extents, extents[0]
 
 
 def convolve_words(arrays: Arrays, numbers: Numbers) -> None:
@@ -60,6 +94,15 @@ def count_steps(numbers: Numbers) -> int:
     return features * inner * WindowGrid(*grid).span
 
 
+def count_same_steps(numbers: Numbers) -> int:
+    features, inner, _, rows, columns, *_ = numbers
+    return features * inner * rows * columns
+
+
+SAME_FACTORS = (0, 1, 3, 4)
+"""Features, taps, rows and columns."""
+SAME_CONVOLUTION = Meaning(1, same_extents, convolve_same, steps=count_same_steps, factors=SAME_FACTORS)
+SAME_CONVOLUTION_SUM = Meaning(1, same_sum_extents, convolve_same, steps=count_same_steps, factors=SAME_FACTORS)
 FACTORS = (0, 1, 5, 6, 9)
 """Features, taps, and about the windows: depth, rows and pitch."""
 CONVOLUTION = Meaning(1, convolution_extents, convolve, tables=(2,), steps=count_steps, factors=FACTORS)

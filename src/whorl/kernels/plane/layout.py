@@ -9,12 +9,21 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from whorl.kernels.machine import CHANNEL_STEP, DENSE_PRODUCTS, MAX_ELEMENTS, MAX_TAPS, OVERREAD_BYTES
+from whorl.kernels.machine import (
+    CHANNEL_STEP,
+    DENSE_PRODUCTS,
+    MAX_ELEMENTS,
+    MAX_TAPS,
+    OVERREAD_BYTES,
+    SAME_FEATURES,
+    SMALL_FRAME,
+)
 from whorl.kernels.windows import WindowAxis, WindowGrid
 
 AXES = 3
@@ -83,6 +92,40 @@ class PhaseSplit(Struct, frozen=True):
         """Numbers of the kernel `split_phases`: the channel stride, and five of each axis."""
         rows = zip(self.axes, self.phases, self.lengths, strict=True)
         return self.channel_stride, *(n for a, f, length in rows for n in (a.length, a.begin, a.stride, f, length))
+
+
+class AroundElements(Struct, frozen=True):
+    """A window around every element of an image, which is read as it lies; what windows have outside are zeros."""
+
+    axes: tuple[WindowAxis, WindowAxis]
+
+    direct: ClassVar[bool] = True
+
+    @property
+    def counts(self) -> tuple[int, ...]:
+        return tuple(axis.count for axis in self.axes)
+
+    @property
+    def taps(self) -> int:
+        return math.prod(axis.kernel for axis in self.axes)
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """Those of the kernel `same_convolution` from the lengths of the image on."""
+        rows, columns = self.axes
+        pairs = [(a.length, a.kernel, a.dilation, a.begin) for a in (rows, columns)]
+        return tuple(n for pair in zip(*pairs, strict=True) for n in pair)
+
+
+def around_elements(axes: Sequence[WindowAxis], features: int) -> AroundElements | None:
+    """The layout without a copy, where windows lie so and each is read by so many features that it pays."""
+    rows, columns = (*(_SINGLE,) * (2 - len(axes)), *axes) if len(axes) <= 2 else (None, None)
+    if rows is None or columns is None or features < SAME_FEATURES:
+        return None
+    if any(axis.stride > 1 or axis.count != axis.length for axis in (rows, columns)):
+        return None
+    layout = AroundElements((rows, columns))
+    return layout if 1 < layout.taps <= SMALL_FRAME[0] else None
 
 
 def tap_table(taps: Sequence[int], channel_stride: int, channels: int) -> np.ndarray:

@@ -20,13 +20,13 @@ from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import View, fixed
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
-from whorl.kernels.plane.layout import split_phases
+from whorl.kernels.plane.layout import AroundElements, split_phases
 from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, embed_array, reshape_view
 from whorl.ops.windows.native_depthwise import depthwise_convolution, has_channels_as_lanes
 from whorl.ops.windows.run_time_layout import (
     FARTHEST,
     Axis,
-    Split,
+    Layout,
     fixed_axes,
     is_split,
     layout_of,
@@ -85,20 +85,22 @@ def convolution(
     shape = batch, features, *(t.count for t in tracks)
     result, start = ending.into or (k.temporary(dtype, shape), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
-    table = table_of(k, layout, depth) if offsets is None else k.address(offsets)
+    tables = (
+        [] if isinstance(layout, AroundElements) else [k.address(offsets) if offsets else table_of(k, layout, depth)]
+    )
     term = k.address(broadcast_scalar(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
     added = None if ending.added is None else k.address(ending.added)
     spread = (
         None
-        if layout.direct
+        if isinstance(layout, AroundElements) or layout.direct
         else k.temporary(dtype, (layout.channel_stride * depth + OVERREAD_BYTES // dtype.itemsize,))
     )
     with when_windows(k, layout), k.loop(batch) as n, k.loop(group) as g:
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
         at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
-        addresses = [(result, at), image, table, run.filters(g), moved(k, term, first), limits]
+        addresses = [(result, at), image, *tables, run.filters(g), moved(k, term, first), limits]
         if added is not None:
             plane = k.add(k.mul(n, k.const(features)), first)
             addresses.append(moved(k, added, k.mul(plane, k.const(dims.product(layout.counts)))))
@@ -107,7 +109,7 @@ def convolution(
     return k.view_of(result, shape) if ending.into is None else k.view_of(result)
 
 
-def when_windows(k: NativeBuilder, layout: Split) -> AbstractContextManager[None]:
+def when_windows(k: NativeBuilder, layout: Layout) -> AbstractContextManager[None]:
     """Statements that run only where there are windows."""
     if all(map(k.is_positive, layout.counts)):
         return nullcontext()
@@ -118,7 +120,7 @@ class _Run(Struct, frozen=True):
     """The kernel calls of one convolution."""
 
     k: NativeBuilder
-    layout: Split
+    layout: Layout
     depth: int
     features: int
     source: Address
@@ -145,6 +147,9 @@ class _Run(Struct, frozen=True):
     def kernel(self, ending: Ending) -> tuple[str, tuple[int | Expr, ...]]:
         """The kernel for a group and its numbers."""
         layout, bounded = self.layout, int(ending.bounds is not None)
+        if isinstance(layout, AroundElements):
+            name = "same_convolution" if ending.added is None else "same_convolution_sum"
+            return name, (self.features, self.inner, bounded, *layout.numbers)
         rest = numbers_of(self.k, (layout.reach(self.depth), *layout.grid))
         if self.features == self.depth == 1 and ending.added is None and not layout.direct:
             return "plane_sums", (self.inner, bounded, *rest)

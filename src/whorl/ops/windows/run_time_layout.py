@@ -16,7 +16,7 @@ from whorl.ir.dtypes import INT32
 from whorl.ir.native.builder import Address, NativeBuilder
 from whorl.ir.native.expressions import Expr
 from whorl.kernels.machine import CHANNEL_STEP, MAX_TAPS
-from whorl.kernels.plane.layout import AXES, PhaseSplit, is_addressable, split_phases
+from whorl.kernels.plane.layout import AXES, AroundElements, PhaseSplit, around_elements, is_addressable, split_phases
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.native.index_maps import embed_array
 
@@ -107,6 +107,7 @@ class AnySplit(Struct, frozen=True):
 
 
 Split = PhaseSplit | AnySplit
+Layout = Split | AroundElements
 
 
 def fixed_axes(axes: Sequence[Axis]) -> list[WindowAxis] | None:
@@ -115,11 +116,12 @@ def fixed_axes(axes: Sequence[Axis]) -> list[WindowAxis] | None:
     return known if len(known) == len(axes) else None
 
 
-def layout_of(axes: Sequence[Axis], itemsize: int, may_be_direct: bool = True, features: int = 0) -> Split:
+def layout_of(axes: Sequence[Axis], itemsize: int, may_be_direct: bool = True, features: int = 0) -> Layout:
     """How windows over an image are laid out; for so many features that are computed of each."""
     fixed = fixed_axes(axes)
     if fixed is not None:
-        return split_phases(fixed, itemsize, may_be_direct, features)
+        around = around_elements(fixed, features) if may_be_direct else None
+        return around or split_phases(fixed, itemsize, may_be_direct, features)
     return AnySplit((*(_SINGLE,) * (AXES - len(axes)), *axes))
 
 
