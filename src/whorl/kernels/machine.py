@@ -54,10 +54,11 @@ TILE_VECTORS = 8
 """Most vectors of windows in a tile."""
 GATHERING_FEATURES = {32: 48}
 """Features from which windows are gathered before filters go by them, by the width of vectors; others do not."""
-GATHERED_BYTES, GATHERED_TILES, GATHERED_BLOCKS = 12288, 4, 22
-"""A vector of each of the most taps of so many tiles that are gathered, and the blocks of features that go by them. The
-nearest cache has room for the taps of a tile; the next one, and most stacks, for all of them with the sums of all
-blocks."""
+GATHERED_BYTES, GATHERED_BLOCKS = 12288, 22
+GATHERED_TILES = {64: 2, 32: 4, 16: 4}
+"""A vector of each of the most taps that are gathered, of so many tiles by the width of vectors, and the blocks of
+features that go by them. The nearest cache has room for the taps of a tile; the next one, and any stack, for all of
+them with the sums of all blocks: 210 KB."""
 SAME_FEATURES = 24
 """Features from which windows around every element are gathered from the image itself."""
 SMALL_FRAME = 16, 1, 1

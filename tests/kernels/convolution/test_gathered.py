@@ -11,13 +11,13 @@ from kernels.runs import machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, FLOAT64
 from whorl.kernels.convolution import gathered
 from whorl.kernels.convolution.gathered import is_gathered, room_of
-from whorl.kernels.machine import GATHERED_BLOCKS, GATHERED_TILES
+from whorl.kernels.machine import GATHERED_BLOCKS
 from whorl.kernels.windows import WindowAxis
 
 STEP = 16
 """Windows of a tile."""
-TAPS = room_of(machine(32)).taps
-"""Taps that are gathered at most in one turn."""
+TAPS, TILES = room_of(machine(32)).taps, room_of(machine(32)).tiles
+"""Taps that are gathered at most in one turn, and tiles."""
 WINDOWS = {
     "a vector, less than a tile": (2, 4),
     "a vector and a single one, less than a tile": (3, 3),
@@ -30,8 +30,8 @@ WINDOWS = {
     "tiles, a vector and a single one": (5, 5),
     "tiles, a vector and four": (2, 14),
     "tiles, the last of which goes back": (5, 6),
-    "several rounds": (4 * GATHERED_TILES, STEP - 1),
-    "a round, and two": (2, GATHERED_TILES * STEP // 2 + 1),
+    "several rounds": (4 * TILES, STEP - 1),
+    "a round, and two": (2, TILES * STEP // 2 + 1),
 }
 
 
@@ -88,6 +88,12 @@ def test_parts_of_gathered_windows_are_the_whole(
     whole, _ = both_ways(counts, features, 3, [], monkeypatch)
     divided, _ = both_ways(counts, features, 3, [(9, 16), (0, 1), (1, 8), (8, 9)], monkeypatch)
     np.testing.assert_array_equal(divided, whole)
+
+
+@pytest.mark.parametrize("width", [16, 32, 64])
+def test_what_waits_has_room_on_small_stacks(width: int) -> None:
+    room = room_of(machine(width))
+    assert (room.tiles + 1) * 2 * width * (room.taps + 12 * room.blocks) <= 220_000
 
 
 def test_windows_are_gathered_for_many_features_by_some_widths() -> None:

@@ -41,7 +41,7 @@ Blocks = Sequence[tuple[int, Index | int, Index, Index]]
 
 
 def is_gathered(machine: Machine, features: int) -> bool:
-    """Whether windows are gathered, which takes 210 KB of the stack."""
+    """Whether windows are gathered that could be read where they lie."""
     return machine.has_large_frames and features >= GATHERING_FEATURES.get(machine.vector_bytes, features + 1)
 
 
@@ -57,7 +57,7 @@ def room_of(machine: Machine) -> Room:
     """The nearest cache has room for the taps of a tile, and a frame of the stack for all of them with all sums."""
     if not machine.has_large_frames:
         return Room(*SMALL_FRAME)
-    return Room(GATHERED_BYTES // machine.vector_bytes, GATHERED_TILES, GATHERED_BLOCKS)
+    return Room(GATHERED_BYTES // machine.vector_bytes, GATHERED_TILES[machine.vector_bytes], GATHERED_BLOCKS)
 
 
 class Source(Protocol):
