@@ -9,7 +9,7 @@ import whorl
 from whorl.ir.dims import name
 from whorl.ir.dtypes import BY_NAME, STRING
 from whorl.ir.types import MapType, OptionalType, SequenceType, TensorType
-from whorl.runtime.feeds import check_value
+from whorl.runtime.feeds import are_strings, check_value
 
 F32 = np.dtype(np.float32)
 
@@ -319,3 +319,15 @@ def test_one_dim_name_may_stand_for_two_lengths():
     graph = helper.make_graph([helper.make_node("Concat", ["x", "y"], ["z"], axis=0)], "main", [x, y], [z])
     proto = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=9)
     assert whorl.run(proto, {"x": X, "y": np.zeros(3, np.float32)})["z"].shape == (5,)
+
+
+def test_strings_of_derived_classes_are_none() -> None:
+    own = type("Own", (str,), {})("c")
+    for values in ([], ["a"], ["a", ""], ["a", "b", "c", "d"]):
+        array = np.array(values, object)
+        assert are_strings(array) and are_strings(array[::-2]) and are_strings(array.reshape(-1, 1).T)
+    assert are_strings(np.array("a", object))
+    for value in (b"a", None, own, 1, ["a"]):
+        array = np.array(["a", "a", "a"], object)
+        array[1] = value
+        assert not are_strings(array)

@@ -129,9 +129,14 @@ def _is_text(array: np.ndarray) -> bool:
     return bool(array.size) and all(isinstance(item, str | bytes) for item in array.flat)
 
 
+def are_strings(array: np.ndarray) -> bool:
+    """Whether all elements of an array of objects are strings, and of no class derived from these."""
+    return [*map(type, array.ravel().tolist())].count(str) == array.size
+
+
 def _strings(array: np.ndarray, what: str) -> np.ndarray:
     """Text in any of NumPy's forms as an object array of str; bytes are UTF-8."""
-    if array.dtype == STRING and all(type(text) is str for text in array.flat):
+    if array.dtype == STRING and are_strings(array):
         return array
     result = np.empty(array.shape, object)
     for index, text in np.ndenumerate(array):

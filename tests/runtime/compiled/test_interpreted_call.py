@@ -128,7 +128,8 @@ def test_declared_lengths_are_checked() -> None:
 def test_what_may_take_long_goes_the_long_way() -> None:
     made, x = session(CONCATENATED), texts(*"ab" * 1000)
     made.run(None, {"x": x, "y": x})
-    assert call_of(made)({"x": x, "y": x}) is None
+    call = call_of(made)
+    assert call({"x": x, "y": x}) is None
     assert made.run(None, {"x": x, "y": x})[0].tolist() == ["aa", "bb"] * 1000
 
 

@@ -16,7 +16,8 @@ from whorl.errors import WhorlError
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import as_values
 from whorl.ir.types import AnyShape, TensorType
-from whorl.ops.core.work import Effort
+from whorl.ops.core.work import SMALL, Effort
+from whorl.runtime.feeds import are_strings
 from whorl.runtime.interpreter.plan import Plan
 from whorl.runtime.interpreter.step import Interpreted, Step
 
@@ -24,7 +25,6 @@ MOST_STEPS = 16
 """Nodes of a plan, none of which has regions."""
 _OWN = 0x1 | 0x4 | 0x400
 """NumPy's flags of an array that is row-major, owns its memory and may be written."""
-_TEXT = {str}
 _FAILURES = (WhorlError, ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
 
 
@@ -52,7 +52,7 @@ class InterpretedCall:
         self.feeds, self.results, self.template = feeds, plan.results, plan.template
         self.steps = [(step.kernel, _effort(step).is_quick, step.inputs, step.outputs) for step in plan.steps]
         values = [v for step in plan.steps for v in (*step.node.inputs, *step.node.outputs) if v is not None]
-        self.are_strings = all(isinstance(v.type, TensorType) and v.type.dtype == STRING for v in values)
+        self.has_strings_alone = all(isinstance(v.type, TensorType) and v.type.dtype == STRING for v in values)
 
     @classmethod
     def of(cls, plan: Plan) -> InterpretedCall | None:
@@ -71,6 +71,7 @@ class InterpretedCall:
         if len(feeds) != len(self.feeds):
             return None
         arrays: list[np.ndarray] = []
+        bits = 0
         for feed in self.feeds:
             x: Any = feeds.get(feed.name)
             if type(x) is not np.ndarray or x.dtype != feed.dtype or feed.rank not in (None, x.ndim):
@@ -78,11 +79,12 @@ class InterpretedCall:
             for axis, length in feed.lengths:
                 if x.shape[axis] != length:
                     return None
-            if feed.is_text and not {*map(type, x.ravel().tolist())} <= _TEXT:
+            bits += x.size.bit_length()
+            if bits > SMALL or (feed.is_text and not are_strings(x)):
                 return None
             arrays.append(x)
         try:
-            if self.are_strings:
+            if self.has_strings_alone:
                 return self._compute(arrays)
             with np.errstate(all="ignore"):
                 return self._compute(arrays)

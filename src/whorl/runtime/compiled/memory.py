@@ -152,11 +152,13 @@ def flatten_list(value: object, element: TensorType) -> tuple[np.ndarray, np.nda
     the rank is that of the type, or `ANY_RANK`.
     """
     items = _arrays_of(value, element.dtype)
-    if items is None or len({*map(_NDIM, items)}) > 1:
+    if items is None:
         return None
     if not items:
         rank = ANY_RANK if element.rank is None else element.rank
         return np.empty(0, element.dtype), np.empty((0, 1 + rank), np.int64)
+    if len({*map(_NDIM, items)}) > 1:
+        return None
     rank = items[0].ndim
     table = np.empty((len(items), 1 + rank), np.int64)
     if rank:
