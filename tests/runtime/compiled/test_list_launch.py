@@ -172,3 +172,16 @@ def test_small_lists_are_rows_where_only_these_have_native_code() -> None:
     assert launches(made) == [] and [verdict.how for verdict in made.explain()] == ["native"]
     path = made._fast_path
     assert path is not None and [key[0] for key in path.launches] == [(2, 2, 3), (3, 2, 3)]
+
+
+def test_trip_count_beside_lists_is_read_in_each_run() -> None:
+    totals = model("""main (seq(float[]) s, int64 n) => (float[] totals) {
+        totals = Loop (n, "") <body = b (int64 i, bool c) => (bool d, float t)
+            { d = Identity(c) v = SequenceAt(s, i) t = ReduceSum<keepdims = 0>(v) }>
+    }""")
+    made = session(totals)
+    with pytest.raises(whorl.RunError, match="position 1 is outside"):
+        made.run(None, {"s": arrays(0), "n": np.int64(2)})
+    for lengths, trips in (((1, 0, 3), 1), ((2,), 0), ((1, 3, 1, 2), 1), ((1, 0, 1, 3), 0), ((3, 1, 1, 3), 2), ((), 0)):
+        (result,) = made.run(None, {"s": arrays(*lengths), "n": np.int64(trips)})
+        assert result.tolist() == [x.sum() for x in arrays(*lengths)[:trips]]

@@ -171,6 +171,8 @@ class FastPath:
         cache = self._cache(subgraph, tensors)
         if cache is None or [subgraph.inputs[n] - 1 for n in cache.keyed] != self.keyed:
             return None
+        if tensors.is_ragged and cache.keyed:  # sizes alone are the key of lists
+            return None
         known = tensors.numbers
         numbers = [n for slot in subgraph.inputs for n in known[slot - 1]]
         arrays = tensors.arrays
