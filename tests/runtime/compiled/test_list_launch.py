@@ -183,5 +183,5 @@ def test_trip_count_beside_lists_is_read_in_each_run() -> None:
     with pytest.raises(whorl.RunError, match="position 1 is outside"):
         made.run(None, {"s": arrays(0), "n": np.int64(2)})
     for lengths, trips in (((1, 0, 3), 1), ((2,), 0), ((1, 3, 1, 2), 1), ((1, 0, 1, 3), 0), ((3, 1, 1, 3), 2), ((), 0)):
-        (result,) = made.run(None, {"s": arrays(*lengths), "n": np.int64(trips)})
+        (result,) = made.run(None, {"s": arrays(*lengths), "n": np.array(trips)})
         assert result.tolist() == [x.sum() for x in arrays(*lengths)[:trips]]
