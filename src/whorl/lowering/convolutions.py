@@ -164,7 +164,7 @@ class MergedConvolutions(Op, frozen=True):
                 continue
             with k.nest(operands[0].shape) as (n, c, *rest):
                 k.store(result, (n, k.add(c, k.const(first)), *rest), operands[0].at((n, c, *rest)))
-            first += operands[0].shape[1]
+            first += operands[0].fixed_shape[1]
         return [k.view_of(result)]
 
 
@@ -353,7 +353,7 @@ class _Chain(Struct):
         if bias or steps:
             op = FilterBias(features, bool(bias), steps)
             term = _node(op, [*bias, *self.values], dtype, (features,), "bias")
-        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features=features // group)
+        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features // group)
         offsets = [_constant(layout.offsets(shape[1]), "offsets")] if isinstance(layout, PhaseSplit) else []
         table = offsets[0].outputs[0] if offsets else None
         inputs = [x, *blocks.outputs, *term.outputs, table, self.added]

@@ -81,7 +81,7 @@ def convolution(
     if features == channels == group and ending == _NOTHING and has_channels_as_lanes(k, x, tracks):
         return depthwise_convolution(k, x, filters, bias, tracks)
     depth, each, dtype = channels // group, features // group, x.dtype
-    layout = layout_of(tracks, dtype.itemsize, features=each)
+    layout = layout_of(tracks, dtype.itemsize, each)
     shape = batch, features, *(t.count for t in tracks)
     result, start = ending.into or (k.temporary(dtype, shape), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
@@ -135,7 +135,7 @@ class _Run(Struct, frozen=True):
         k, size = self.k, dims.product(t.length for t in self.layout.axes)
         channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(self.depth)))
         address = moved(k, self.source, k.mul(channel, k.const(size)))
-        if spread is None:
+        if spread is None or isinstance(self.layout, AroundElements):
             return address
         numbers = numbers_of(k, (0, self.depth, *self.layout.split_numbers))
         k.call("split_phases", [(spread, (k.const(0),)), address], numbers)

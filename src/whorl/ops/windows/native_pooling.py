@@ -25,7 +25,7 @@ from whorl.ops.native.index_maps import (
 )
 from whorl.ops.reduce.native_reductions import reduce_view
 from whorl.ops.windows.native_convolution import moved, when_windows
-from whorl.ops.windows.run_time_layout import AnyAxis, Axis, layout_of, numbers_of, table_of
+from whorl.ops.windows.run_time_layout import AnyAxis, Axis, numbers_of, split_of, table_of
 
 WRITTEN_OUT = 16
 """Terms up to which a sum is written out."""
@@ -41,7 +41,7 @@ def window_totals(k: NativeBuilder, x: View, tracks: Sequence[Axis], largest: bo
         return broadcast_scalar(k, k.const(0, x.dtype), shape)
     if all(map(_is_whole, tracks)):
         return plane_totals(k, x, "max" if largest else "sum")
-    layout = layout_of(tracks, x.dtype.itemsize, may_be_direct=False)
+    layout = split_of(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
     source, zero, size = k.address(x), k.const(0), dims.product(x.shape[2:])

@@ -116,12 +116,18 @@ def fixed_axes(axes: Sequence[Axis]) -> list[WindowAxis] | None:
     return known if len(known) == len(axes) else None
 
 
-def layout_of(axes: Sequence[Axis], itemsize: int, may_be_direct: bool = True, features: int = 0) -> Layout:
+def layout_of(axes: Sequence[Axis], itemsize: int, features: int) -> Layout:
+    """How the image lies that windows of a convolution read, for so many features that are computed of each."""
+    fixed = fixed_axes(axes)
+    around = None if fixed is None else around_elements(fixed, features)
+    return around or split_of(axes, itemsize, features=features)
+
+
+def split_of(axes: Sequence[Axis], itemsize: int, may_be_direct: bool = True, features: int = 0) -> Split:
     """How windows over an image are laid out; for so many features that are computed of each."""
     fixed = fixed_axes(axes)
     if fixed is not None:
-        around = around_elements(fixed, features) if may_be_direct else None
-        return around or split_phases(fixed, itemsize, may_be_direct, features)
+        return split_phases(fixed, itemsize, may_be_direct, features)
     return AnySplit((*(_SINGLE,) * (AXES - len(axes)), *axes))
 
 
