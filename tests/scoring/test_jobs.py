@@ -101,4 +101,4 @@ names = "onnx", "pandas", "whorl.formats.", "whorl.passes.vec", "whorl.mdf"
 print([name for name in sys.modules if name.startswith(names)])
 """
     done = subprocess.run([sys.executable, "-c", code, tmp_path / "job"], capture_output=True, text=True, check=True)
-    assert done.stdout == "['whorl.formats.options']\n"
+    assert done.stdout == "['whorl.formats.options', 'whorl.formats.onnx', 'whorl.formats.onnx.wire']\n"
