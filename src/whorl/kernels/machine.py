@@ -61,8 +61,8 @@ features that go by them. The nearest cache has room for the taps of a tile; the
 them with the sums of all blocks: 210 KB."""
 SAME_FEATURES = 24
 """Features from which windows around every element are gathered from the image itself."""
-SMALL_FRAME = 16, 1, 1
-"""Taps, tiles and blocks, where a frame of the stack is to be smaller than a page."""
+SMALL_FRAME, SMALL_FRAME_BYTES = (16, 1, 1), 32
+"""Taps, tiles and blocks, and bytes of the widest vectors, where a frame of the stack is to be smaller than a page."""
 PREFETCH_TAPS = 64
 """Taps ahead of which filters are fetched, most of them from far away."""
 FEW_PARTS = 8

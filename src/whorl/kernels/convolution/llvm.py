@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from whorl.kernels.convolution.block import Block
 from whorl.kernels.convolution.few import convolve_few, most_windows
 from whorl.kernels.convolution.gathered import InImage, convolve_gathered, is_gathered, room_of
@@ -21,6 +23,7 @@ from whorl.kernels.machine import (
     FEW_WINDOWS,
     FILTER_BLOCK,
     LARGE_FILTERS,
+    SMALL_FRAME_BYTES,
     TILE_FEATURES,
     TILE_SUMS,
     TILE_VECTORS,
@@ -101,8 +104,11 @@ def define_same_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers
 
 
 def _define_same(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
-    """Windows around every element."""
-    v, heights = vectors_of(dtypes[0], module.machine), [height for height, _, _ in filter_blocks(numbers[0])]
+    """Windows around every element; by vectors for which a small frame of the stack has room where it is to be one."""
+    machine = module.machine
+    if not machine.has_large_frames:
+        machine = replace(machine, vector_bytes=min(machine.vector_bytes, SMALL_FRAME_BYTES))
+    v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
     name = f"@whorl.same_convolution.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' * adds}"
     if name in module:
         return name

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import ClassVar
 
 import numpy as np
 from msgspec import Struct
@@ -98,8 +97,6 @@ class AroundElements(Struct, frozen=True):
     """A window around every element of an image, which is read as it lies; what windows have outside are zeros."""
 
     axes: tuple[WindowAxis, WindowAxis]
-
-    direct: ClassVar[bool] = True
 
     @property
     def counts(self) -> tuple[int, ...]:
