@@ -27,7 +27,7 @@ NEAR_MATRIX_BYTES, FEW_BLOCKS = 1 << 23, 6
 SHARED_BYTES = 1 << 21
 """A matrix from which size is read from a cache that cores share, where little else has room beside it."""
 FEW_SUMS = 8
-"""Tiles of few rows are wider, up to a panel, for so many sums that do not wait for each other."""
+"""Sums that do not wait for each other: tiles of few rows are so much wider, and few windows go by more features."""
 FAR_BYTES, FAR_PANELS = 1 << 23, 2
 """Matrices larger than caches are read from several panels at once by few rows."""
 PREFETCH_BYTES = 1024
@@ -52,10 +52,10 @@ TILE_FEATURES = {64: 12, 32: 6, 16: 6}
 """Features of a tile, of which two vectors of windows are computed."""
 TILE_VECTORS = 8
 """Most vectors of windows in a tile."""
-GATHERING_FEATURES = {32: 48}
+GATHERING_FEATURES = {64: 48, 32: 48}
 """Features from which windows are gathered before filters go by them, by the width of vectors; others do not."""
 GATHERED_BYTES, GATHERED_BLOCKS = 12288, 22
-GATHERED_TILES = {64: 2, 32: 4, 16: 4}
+GATHERED_TILES = {64: 1, 32: 4, 16: 4}
 """A vector of each of the most taps that are gathered, of so many tiles by the width of vectors, and the blocks of
 features that go by them. The nearest cache has room for the taps of a tile; the next one, and any stack, for all of
 them with the sums of all blocks: 210 KB."""
@@ -67,9 +67,9 @@ PREFETCH_TAPS = 64
 """Taps ahead of which filters are fetched, most of them from far away."""
 FEW_PARTS = 8
 """Parts of the windows from which several cores share these, and each goes through all filters; else the filters."""
-FEW_TILES, LARGE_FILTERS = 16, 4
+FEW_TILES, LARGE_FILTERS = {64: 6, 32: 16, 16: 16}, {64: 12, 32: 4, 16: 4}
 """Tiles of windows from which cores have almost equally many, and how many times as large as an image filters are so
-large that no core is to read all of them."""
+large that no core is to read all of them, by the width of vectors: where that is 64, caches are larger, too."""
 FEW_WINDOWS, FEW_VECTORS = 4, 2
 """Of few windows, those whose sums are computed side by side, and the vectors of features by which they are."""
 SINGLE_BLOCKS = 4

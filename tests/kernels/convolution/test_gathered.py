@@ -32,41 +32,51 @@ WINDOWS = {
     "tiles, the last of which goes back": (5, 6),
     "several rounds": (4 * TILES, STEP - 1),
     "a round, and two": (2, TILES * STEP // 2 + 1),
+    "wide tiles and four": (6, 6),
+    "wide tiles, a vector and three": (3, 17),
+    "wide tiles and five": (3, 23),
 }
 
 
 def both_ways(
-    counts: tuple[int, int], features: int, channels: int, parts: list[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+    counts: tuple[int, int],
+    features: int,
+    channels: int,
+    parts: list[tuple[int, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    width: int = 32,
 ) -> list[np.ndarray]:
     """What is computed of gathered windows, and of those that are read where they lie; whose rows have no gaps."""
     results: list[np.ndarray] = []
     dtype = FLOAT64 if features == 49 else FLOAT32
     layout = [WindowAxis(n, 3, 1, 1, 1, n) for n in counts]
     for least in (1, 1 << 20):
-        monkeypatch.setattr(gathered, "GATHERING_FEATURES", {32: least})
+        monkeypatch.setattr(gathered, "GATHERING_FEATURES", {width: least})
         name, arrays, numbers = arrays_of(layout, features, dtype, channels, is_dense=True)
-        run_kernel(name, arrays, numbers, machine(32), parts)
+        run_kernel(name, arrays, numbers, machine(width), parts)
         results.append(arrays[0])
     return results
 
 
 @pytest.mark.parametrize("counts", WINDOWS.values(), ids=WINDOWS)
 @pytest.mark.parametrize("features", [48, 49, 12 * GATHERED_BLOCKS + 1])
+@pytest.mark.parametrize("width", [32, 64])
 def test_gathered_windows_give_the_bits_of_windows_in_the_image(
-    counts: tuple[int, int], features: int, monkeypatch: pytest.MonkeyPatch
+    counts: tuple[int, int], features: int, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = both_ways(counts, features, 3, [], monkeypatch)
+    first, second = both_ways(counts, features, 3, [], monkeypatch, width)
     np.testing.assert_array_equal(first.view(np.uint8), second.view(np.uint8))
     assert not np.isnan(first).any()
 
 
-@pytest.mark.parametrize("counts", [(3, 3), (7, 7), (2, 10), (2, 12), (2, 14)])
+@pytest.mark.parametrize("counts", [(3, 3), (7, 7), (2, 10), (2, 12), (2, 14), (5, 7)])
 @pytest.mark.parametrize("features", [50, 65])
 @pytest.mark.parametrize("taps", [TAPS, TAPS + 9, 2 * TAPS + 18])
+@pytest.mark.parametrize("width", [32, 64])
 def test_taps_that_are_gathered_in_turns_are_one_sum(
-    counts: tuple[int, int], features: int, taps: int, monkeypatch: pytest.MonkeyPatch
+    counts: tuple[int, int], features: int, taps: int, width: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    first, second = both_ways(counts, features, -(-taps // 9), [], monkeypatch)
+    first, second = both_ways(counts, features, -(-taps // 9), [], monkeypatch, width)
     np.testing.assert_array_equal(first, second)
 
 
@@ -97,6 +107,6 @@ def test_what_waits_has_room_on_small_stacks(width: int) -> None:
 
 
 def test_windows_are_gathered_for_many_features_by_some_widths() -> None:
-    assert [is_gathered(machine(width), 48) for width in (16, 32, 64)] == [False, True, False]
+    assert [is_gathered(machine(width), 48) for width in (16, 32, 64)] == [False, True, True]
     assert not is_gathered(machine(32), 47)
     assert not is_gathered(replace(machine(32), has_large_frames=False), 48)

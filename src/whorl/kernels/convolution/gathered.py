@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.convolution.block import divide_rest
-from whorl.kernels.convolution.few import FewWindows, define_few
+from whorl.kernels.convolution.few import FewWindows, blocks_together, define_few
 from whorl.kernels.convolution.operands import feature_operands, filters_from, load_offset
 from whorl.kernels.convolution.tile import Grid, Tile, define_tile, split_block
 from whorl.kernels.kernel import LANES
@@ -242,18 +242,22 @@ class Taps(Struct, frozen=True):
             )
 
     def multiply_rest(self, group: Group, some: Some) -> None:
-        """Vectors of windows by each block, and windows alone; a single one by several blocks at once."""
-        f, height, slot = self.f, group.height, some.tiles
-        is_single = some.alone.equals(1)
-        blocks = group.stop - group.first
-        several = group.first + f.choose(is_single, blocks // SINGLE_BLOCKS * SINGLE_BLOCKS, 0)
-        with f.loop(group.first, several, SINGLE_BLOCKS) as block:
-            f.poll(self.count * (height * SINGLE_BLOCKS))
-            self.multiply_alone(group, block, some, SINGLE_BLOCKS, 1)
+        """Vectors of windows by each block, and windows alone by several blocks at once."""
+        f, v, height, slot = self.f, self.memory.like.v, group.height, some.tiles
+        several = group.first
+        for blocks, windows, are_so_many in (
+            (SINGLE_BLOCKS, 1, some.alone.equals(1)),
+            (blocks_together(v, height), FEW_WINDOWS, some.alone > 1),
+        ):
+            stop = group.first + f.choose(are_so_many, (group.stop - group.first) // blocks * blocks, 0)
+            with f.loop(group.first, stop, blocks) as block:
+                f.poll(self.count * (height * blocks))
+                self.multiply_alone(group, block, some, blocks, windows)
+            several = f.most(several, stop)
         with f.loop(group.first, group.stop) as block:
             f.poll(self.count * height)
             with f.when(some.narrow > 0):
-                window = f.most(f.least(some.start, self.grid.span - self.memory.like.v.lanes), 0)
+                window = f.most(f.least(some.start, self.grid.span - v.lanes), 0)
                 self.multiply(group, block, slot, window, 1, window - self.last)
             with f.when((block >= several) & (some.alone > 0)):
                 self.multiply_alone(group, block, some, 1, FEW_WINDOWS)

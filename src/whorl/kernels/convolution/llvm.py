@@ -144,8 +144,9 @@ def _divide(
     """
     features = f.argument("features")
     count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
-    is_large = features * f.argument("inner") > image * LARGE_FILTERS
-    by_windows = (tiles > count) | ((tiles >= FEW_TILES) & (is_large ^ True))
+    width = f.module.machine.vector_bytes
+    is_large = features * f.argument("inner") > image * LARGE_FILTERS[width]
+    by_windows = (tiles > count) | ((tiles >= FEW_TILES[width]) & (is_large ^ True))
     if has_many is not None:
         by_windows |= has_many
     all_blocks, all_tiles = (f.index(0), count), (f.index(0), tiles)
