@@ -72,8 +72,8 @@ FEW_TILES, LARGE_FILTERS = {64: 6, 32: 16, 16: 16}, {64: 12, 32: 4, 16: 4}
 large that no core is to read all of them, by the width of vectors: where that is 64, caches are larger, too."""
 FEW_WINDOWS, FEW_VECTORS = 4, 2
 """Of few windows, those whose sums are computed side by side, and the vectors of features by which they are."""
-SINGLE_BLOCKS = 4
-"""Blocks of features by which a single window goes at once: so many sums do not wait for each other."""
+BLOCKS_TOGETHER = 2
+"""Blocks of features after which the windows left behind the last tile go by all of them: so their filters are near."""
 DENSE_PRODUCTS = 12
 """Products for each of which an element more may be copied."""
 LEAST_HEIGHT = 8

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from whorl.kernels.convolution.operands import feature_operands, filters_from, load_limits, load_offset
-from whorl.kernels.machine import FEW_SUMS, FEW_VECTORS, FEW_WINDOWS, PREFETCH_TAPS
+from whorl.kernels.machine import BLOCKS_TOGETHER, FEW_SUMS, FEW_VECTORS, FEW_WINDOWS, PREFETCH_TAPS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
@@ -75,8 +75,8 @@ def most_alone(v: Vectors, height: int) -> int:
 
 
 def blocks_together(v: Vectors, height: int) -> int:
-    """Blocks by which a few windows go at once."""
-    return max(1, FEW_SUMS // (FEW_WINDOWS * math.ceil(height / v.lanes)))
+    """Blocks by which a few windows go at once, at most."""
+    return max(1, min(BLOCKS_TOGETHER, FEW_SUMS // (FEW_WINDOWS * math.ceil(height / v.lanes))))
 
 
 def tiles_of(v: Vectors, height: int, adds: bool) -> list[FewWindows]:

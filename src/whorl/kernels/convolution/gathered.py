@@ -22,13 +22,13 @@ from whorl.kernels.convolution.operands import feature_operands, filters_from, l
 from whorl.kernels.convolution.tile import Grid, Tile, define_tile, split_block
 from whorl.kernels.kernel import LANES
 from whorl.kernels.machine import (
+    BLOCKS_TOGETHER,
     FEW_WINDOWS,
     FILTER_BLOCK,
     GATHERED_BLOCKS,
     GATHERED_BYTES,
     GATHERED_TILES,
     GATHERING_FEATURES,
-    SINGLE_BLOCKS,
     SMALL_FRAME,
     TILE_FEATURES,
 )
@@ -197,14 +197,14 @@ def _multiply_groups(
         ends = f.index(f.convert("zext", part.equals(parts - 1), "i64"))
         gathered = Taps(f, memory, grid, tap, taps, ends, parts.equals(1), last)
         for group in groups:
-            with f.loop(group.first, group.stop) as block:
-                f.poll(taps * (some.tiles * (group.height * width)) // LANES)
-                with f.loop(0, some.tiles) as n:
-                    window = f.least(some.window + n * width, last)
-                    gathered.multiply(group, block, n, window, like.vectors)
-        with f.when(some.has_rest):
-            for group in groups:
-                gathered.multiply_rest(group, some)
+            with f.loop(group.first, group.stop, BLOCKS_TOGETHER) as first:
+                with f.loop(first, f.least(first + BLOCKS_TOGETHER, group.stop)) as block:
+                    f.poll(taps * ((some.tiles + 1) * (group.height * width)) // LANES)
+                    with f.loop(0, some.tiles) as n:
+                        window = f.least(some.window + n * width, last)
+                        gathered.multiply(group, block, n, window, like.vectors)
+                with f.when(some.has_rest):
+                    gathered.multiply_rest(group, first, some)
 
 
 class Taps(Struct, frozen=True):
@@ -241,25 +241,24 @@ class Taps(Struct, frozen=True):
                 tile.name, y, waiting, x, w, *rest, *numbers, self.grid.pixels, window, self.grid.span, *self.grid.lines
             )
 
-    def multiply_rest(self, group: Group, some: Some) -> None:
-        """Vectors of windows by each block, and windows alone by several blocks at once."""
-        f, v, height, slot = self.f, self.memory.like.v, group.height, some.tiles
-        several = group.first
-        for blocks, windows, are_so_many in (
-            (SINGLE_BLOCKS, 1, some.alone.equals(1)),
-            (blocks_together(v, height), FEW_WINDOWS, some.alone > 1),
-        ):
-            stop = group.first + f.choose(are_so_many, (group.stop - group.first) // blocks * blocks, 0)
-            with f.loop(group.first, stop, blocks) as block:
-                f.poll(self.count * (height * blocks))
-                self.multiply_alone(group, block, some, blocks, windows)
-            several = f.most(several, stop)
-        with f.loop(group.first, group.stop) as block:
-            f.poll(self.count * height)
-            with f.when(some.narrow > 0):
-                window = f.most(f.least(some.start, self.grid.span - v.lanes), 0)
-                self.multiply(group, block, slot, window, 1, window - self.last)
-            with f.when((block >= several) & (some.alone > 0)):
+    def multiply_rest(self, group: Group, first: Index, some: Some) -> None:
+        """Vectors of windows, and windows alone, by the blocks from one on that are taken together."""
+        f, v = self.f, self.memory.like.v
+        stop = f.least(first + BLOCKS_TOGETHER, group.stop)
+        with f.when(some.narrow > 0), f.loop(first, stop) as block:
+            window = f.most(f.least(some.start, self.grid.span - v.lanes), 0)
+            self.multiply(group, block, some.tiles, window, 1, window - self.last)
+        are_together = (stop - first).equals(BLOCKS_TOGETHER)
+        is_single = are_together & some.alone.equals(1)
+        with f.when(is_single):
+            self.multiply_alone(group, first, some, BLOCKS_TOGETHER, 1)
+        together = blocks_together(v, group.height)
+        step = f.choose(are_together, f.index(together), 1)
+        with f.when((is_single ^ True) & (some.alone > 0)), f.loop(first, stop, step) as block:
+            if together > 1:
+                with f.when(are_together):
+                    self.multiply_alone(group, block, some, together, FEW_WINDOWS)
+            with f.when(are_together ^ True if together > 1 else some.alone > 0):
                 self.multiply_alone(group, block, some, 1, FEW_WINDOWS)
 
     def multiply_alone(self, group: Group, block: Index, some: Some, blocks: int, windows: int) -> None:
