@@ -20,8 +20,9 @@ ANY_ROWS = (6, 4, 2, 1)
 """Rows of the tiles where only the run knows how many there are; they are as wide as registers allow."""
 NARROW_ROWS = (12, 4, 1)
 """Those where one vector has all columns."""
-BLOCK_ROWS = 96
-"""Rows that are multiplied together where only the run knows how many there are."""
+BLOCK_ROWS = 192
+"""Most rows that are multiplied together where only the run knows how many there are: for each such block the matrix is
+read again, often from far away."""
 NEAR_MATRIX_BYTES, FEW_BLOCKS = 1 << 23, 6
 """A matrix up to which size is read from a cache near a core, and blocks of rows from which cores may share these."""
 SHARED_BYTES = 1 << 21

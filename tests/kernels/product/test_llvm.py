@@ -97,7 +97,7 @@ def test_product_of_few_columns_is_exact_for_any_rows(columns: int) -> None:
     session = whorl.InferenceSession(model(text))
     rng = np.random.default_rng(columns)
     w = rng.integers(-9, 9, (40, columns)).astype(np.float32)
-    for rows in (0, 1, 3, 31, 32, 45, 130):
+    for rows in (0, 1, 3, 31, 32, 45, 130, 192, 193, 400, 577):
         x = rng.integers(-9, 9, (rows, 40)).astype(np.float32)
         np.testing.assert_array_equal(session.run(None, {"x": x, "w": w})[0], x @ w)
 

@@ -209,6 +209,8 @@ def _packed_matmul(module: Module, name: str) -> Routine:
 def _define_for_any_rows(module: Module, tile: _Tile, is_narrow: bool) -> str:
     """for blocks of rows that stay near: for panels: tiles of six rows, then of each lower height that is left.
 
+    Blocks have almost equally many rows: the matrix is read again for each, which is to be worth it.
+
     Where all columns surely fit in a vector, the tiles are of one vector. Elsewhere those would serve the last panel of
     few matrices, and take as long to compile as all else. Which tile comes next is a number, since a place in the code
     for each takes several times as long to compile.
@@ -229,8 +231,11 @@ def _define_for_any_rows(module: Module, tile: _Tile, is_narrow: bool) -> str:
     left_column, right_column = _columns_of(f, columns, width)
     left_column = f.choose(by_columns, left_column, f.index(0))
     right_column = f.choose(by_columns, right_column, columns)
-    with f.loop(first, end, BLOCK_ROWS) as start:
-        count = f.least(end - start, BLOCK_ROWS)
+    parts = f.most((end - first + (BLOCK_ROWS - 1)) // BLOCK_ROWS, 1)
+    most = f.most((end - first + (parts - 1)) // parts, 1)
+    most = (most + (ANY_ROWS[0] - 1)) // ANY_ROWS[0] * ANY_ROWS[0]
+    with f.loop(first, end, most) as start:
+        count = f.least(end - start, most)
         a, c = v.offset(f, f["a"], start * inner), v.offset(f, f["c"], start * columns)
         with f.loop(left_column, right_column, width) as j:
             panel, left = f.offset(f["b"], tile.stored_type, j * inner), columns - j
