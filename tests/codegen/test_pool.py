@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from whorl.codegen import callers, pool
-from whorl.codegen.pool import BUSY, NEXT, STATUS
+from whorl.codegen.pool import AWAKE, BUSY, NEXT, STATUS
 from whorl.runtime.compiled import cores
 from whorl.runtime.compiled.context import RunContext
 from whorl.runtime.compiled.cores import Pool
@@ -53,8 +53,12 @@ def test_every_step_is_run_once(own: Pool, extent: int) -> None:
     assert (done == 20).all()
 
 
-def test_later_chunks_are_smaller(own: Pool) -> None:
+@pytest.mark.parametrize(("awake", "first_chunks"), [(0, [500, 250, 125]), (1, [437, 437, 63])])
+def test_later_chunks_are_smaller_and_the_first_equal_where_all_are_awake(
+    own: Pool, awake: int, first_chunks: list[int]
+) -> None:
     ranges: list[tuple[int, int]] = []
+    own.block[AWAKE] = awake
 
     @Nest
     def nest(_arguments: int, first: int, count: int, _context: int) -> int:
@@ -63,7 +67,7 @@ def test_later_chunks_are_smaller(own: Pool) -> None:
 
     fork(own, context_of(own, 2), nest, 1000)
     counts = [count for _, count in sorted(ranges)]
-    assert counts[0] == 500 and counts[-1] == 1
+    assert counts[:3] == first_chunks and counts[-1] == 1
     assert counts == sorted(counts, reverse=True)
 
 

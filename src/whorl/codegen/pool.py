@@ -1,10 +1,10 @@
 """Threads that share a nest's steps, in machine code: how a program hands them out, and how a thread waits for them.
 
 One program at a time has the pool; another one that could use it computes alone. Steps are handed out in chunks, first
-come, first served, by one counter; the first ones are large. The program's own thread takes chunks, too, and then waits
-for those that others are at, but for no thread that has not begun, polling as if it computed. Threads without work look
-for some as long as it takes to wake one, and then wait in the kernel of the system. While all are awake, no mutex is
-taken.
+come, first served, by one counter; the first ones are large, and equal where all threads are awake. The program's own
+thread takes chunks, too, and then waits for those that others are at, but for no thread that has not begun, polling as
+if it computed. Threads without work look for some as long as it takes to sleep and to be woken, and then wait in the
+kernel of the system. While all are awake, no mutex is taken.
 
 Whether it is worth sharing depends on how long the steps of a function took before, and on whether a thread is awake.
 """
@@ -28,10 +28,11 @@ BUSY, SEATS, AWAKE, SLEEPERS, NEXT = range(48, 88, 8)
 """In cache lines of their own: whether a program has the pool; how many threads more may take its steps, and `ACTIVE`
 times how many do; how many threads look for work, and how many sleep; the first step that nobody has taken."""
 ACTIVE = 1 << 32
-FUNCTION, ARGUMENTS, EXTENT, CHUNK, SHARE, STATUS, STOP, WAITS = range(88, 96)
-"""What is run, in chunks of at least so many steps, and of one part in so many of what is left; how it ends: the status
-of the first range that fails, and whether to stop; and whether the program sleeps until the threads are done."""
-INTERFACE = 96
+FUNCTION, ARGUMENTS, EXTENT, CHUNK, SHARE, EQUAL, STATUS, STOP, WAITS = range(88, 97)
+"""What is run, in chunks of at least so many steps, and of one part in so many of what is left, or, of the first steps,
+in chunks that each are one part in so many of these; how it ends: the status of the first range that fails, and whether
+to stop; and whether the program sleeps until the threads are done."""
+INTERFACE = 97
 PTHREAD = (
     *("pthread_mutex_lock", "pthread_mutex_unlock", "pthread_cond_wait", "pthread_cond_timedwait"),
     *("pthread_cond_signal", "clock_gettime"),
@@ -43,8 +44,8 @@ CONTEXT = RATES + 2 * FUNCTION_PAIRS
 """The context of the threads, which ask the pool whether to go on."""
 COUNT = CONTEXT + callers.COUNT
 FUNCTIONS = ("fork", "work", "poll")
-CHUNKS = 1
-"""Chunks for each thread in what is left: they become smaller, so that none waits long for another."""
+UNEQUAL = 8
+"""One part in so many of the steps is left for whoever has done its equal share of the others, if all are awake."""
 SMALL_CHUNK = 16
 """Chunks that make up the least work which is shared."""
 SMALL_SHARE = 8
@@ -53,9 +54,9 @@ SMALL_TIME = 32
 """One part in so many of that work is worth looking at the clock."""
 RATE, OPERATIONS, ALIGNMENT = 1024, 8, 16
 """That of functions which have not run yet, `OPERATIONS` a nanosecond; and what their addresses are multiples of."""
-SPINS, SPIN_TIME = 64, 30_000
-"""How often work, or its end, is looked for between two looks at the clock, and for how many nanoseconds: as waking
-takes."""
+SPINS, SPIN_TIME = 64, 100_000
+"""How often work, or its end, is looked for between two looks at the clock, and for how many nanoseconds: about as long
+as it takes to fall asleep, to wake one that sleeps, and to be awake."""
 PATIENCE = 10_000_000
 """Nanoseconds after which a program that waits polls."""
 _REAL_TIME, _MONOTONIC, _SECOND = 0, 1, 1_000_000_000
@@ -131,7 +132,7 @@ def _define_share(module: Module) -> None:
     f = Function(module, "@share", "i64", {"pool": "ptr", "context": "ptr"}, "private", "")
     pool, taken = f["pool"], f.variable(f.index(0))
     function, arguments = (f.load("ptr", _cell(f, pool, cell)) for cell in (FUNCTION, ARGUMENTS))
-    extent, least, share = (f.load_index(_cell(f, pool, cell)) for cell in (EXTENT, CHUNK, SHARE))
+    extent, least, share, equal = (f.load_index(_cell(f, pool, cell)) for cell in (EXTENT, CHUNK, SHARE, EQUAL))
     next_step = _cell(f, pool, NEXT)
     f.jump("again")
     f.start("again")
@@ -139,7 +140,7 @@ def _define_share(module: Module) -> None:
     left = extent - first
     with f.leave_when(left <= 0):
         f.give(f.load_index(taken))
-    count = f.least(f.most(left // share, least), left)
+    count = f.least(f.most(f.choose(first < equal, equal, left) // share, least), left)
     f.branch(_exchange(f, next_step, first, first + count), "run", "again")
     f.start("run")
     f.store(f.load_index(taken) + count, taken)
@@ -203,7 +204,9 @@ def _define_fork(module: Module) -> None:
     f.start("free")
     for cell, value in ((FUNCTION, function), (ARGUMENTS, f["arguments"]), (EXTENT, extent), (CHUNK, chunk)):
         f.store(value, _cell(f, pool, cell))
-    f.store(threads * CHUNKS, _cell(f, pool, SHARE))
+    f.store(threads, _cell(f, pool, SHARE))
+    are_awake = _atomic_load(f, _cell(f, pool, AWAKE)) >= seats
+    f.store(f.choose(are_awake, (extent - extent // UNEQUAL) // threads * threads, 0), _cell(f, pool, EQUAL))
     f.give(f.call("@lead", "i64", pool, context, seats, pair, work))
 
 
