@@ -53,7 +53,7 @@ TILE_FEATURES = {64: 12, 32: 6, 16: 6}
 """Features of a tile, of which two vectors of windows are computed."""
 TILE_VECTORS = 8
 """Most vectors of windows in a tile."""
-GATHERING_FEATURES = {64: 48, 32: 48}
+GATHERING_FEATURES = {64: 96, 32: 48}
 """Features from which windows are gathered before filters go by them, by the width of vectors; others do not."""
 GATHERED_BYTES, GATHERED_BLOCKS = 12288, 22
 GATHERED_TILES = {64: 1, 32: 4, 16: 4}

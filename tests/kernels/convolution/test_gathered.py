@@ -107,6 +107,7 @@ def test_what_waits_has_room_on_small_stacks(width: int) -> None:
 
 
 def test_windows_are_gathered_for_many_features_by_some_widths() -> None:
-    assert [is_gathered(machine(width), 48) for width in (16, 32, 64)] == [False, True, True]
+    assert [is_gathered(machine(width), 48) for width in (16, 32, 64)] == [False, True, False]
+    assert [is_gathered(machine(width), 96) for width in (16, 32, 64)] == [False, True, True]
     assert not is_gathered(machine(32), 47)
     assert not is_gathered(replace(machine(32), has_large_frames=False), 48)
