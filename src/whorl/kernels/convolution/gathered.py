@@ -248,18 +248,14 @@ class Taps(Struct, frozen=True):
         with f.when(some.narrow > 0), f.loop(first, stop) as block:
             window = f.most(f.least(some.start, self.grid.span - v.lanes), 0)
             self.multiply(group, block, some.tiles, window, 1, window - self.last)
-        are_together = (stop - first).equals(BLOCKS_TOGETHER)
-        is_single = are_together & some.alone.equals(1)
-        with f.when(is_single):
+        are_together, is_single = (stop - first).equals(BLOCKS_TOGETHER), some.alone.equals(1)
+        with f.when(are_together & is_single):
             self.multiply_alone(group, first, some, BLOCKS_TOGETHER, 1)
         together = blocks_together(v, group.height)
-        step = f.choose(are_together, f.index(together), 1)
-        with f.when((is_single ^ True) & (some.alone > 0)), f.loop(first, stop, step) as block:
-            if together > 1:
-                with f.when(are_together):
-                    self.multiply_alone(group, block, some, together, FEW_WINDOWS)
-            with f.when(are_together ^ True if together > 1 else some.alone > 0):
-                self.multiply_alone(group, block, some, 1, FEW_WINDOWS)
+        with f.when(are_together & (some.alone > 1)), f.loop(first, stop, together) as block:
+            self.multiply_alone(group, block, some, together, FEW_WINDOWS)
+        with f.when((are_together ^ True) & (some.alone > 0)), f.loop(first, stop) as block:
+            self.multiply_alone(group, block, some, 1, FEW_WINDOWS)
 
     def multiply_alone(self, group: Group, block: Index, some: Some, blocks: int, windows: int) -> None:
         """So many blocks from one on by the windows that go alone."""
