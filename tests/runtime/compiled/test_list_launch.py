@@ -185,3 +185,25 @@ def test_trip_count_beside_lists_is_read_in_each_run() -> None:
     for lengths, trips in (((1, 0, 3), 1), ((2,), 0), ((1, 3, 1, 2), 1), ((1, 0, 1, 3), 0), ((3, 1, 1, 3), 2), ((), 0)):
         (result,) = made.run(None, {"s": arrays(*lengths), "n": np.array(trips)})
         assert result.tolist() == [x.sum() for x in arrays(*lengths)[:trips]]
+
+
+@pytest.mark.parametrize("inputs", ["seq(float[]) s, int64 n", "int64 n, seq(float[]) s"])
+def test_trip_counts_are_part_of_the_key_of_lists(inputs: str, forbid_others) -> None:
+    made = session(
+        model(f"""main ({inputs}) => (float[] totals) {{
+        totals = Loop (n, "") <body = b (int64 i, bool c) => (bool d, float t)
+            {{ d = Identity(c) v = SequenceAt(s, i) t = ReduceSum<keepdims = 0>(v) }}>
+    }}""")
+    )
+    feeds = [(arrays(*lengths), trips) for lengths in ((1, 2, 3), (4, 7, 2, 5), (3, 3, 3)) for trips in (2, 3)]
+
+    def check(rounds: int) -> None:
+        for s, trips in feeds * rounds:
+            (result,) = made.run(None, {"s": s, "n": np.array(trips)})
+            assert result.tolist() == [x.sum() for x in s[:trips]]
+
+    check(2)
+    forbid_others()
+    check(150)
+    s = arrays(9, 4, 6)
+    assert made.run(None, {"s": s, "n": np.array(2)})[0].tolist() == [x.sum() for x in s[:2]]

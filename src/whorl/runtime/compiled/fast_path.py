@@ -79,6 +79,19 @@ class Tensors(Struct, frozen=True):
         lists = {n: x for n, x in enumerate(self.feeds) if isinstance(x, ListArrays)} if self.is_ragged else {}
         return {n: x.rank for n, x in lists.items()}
 
+    def signature(self, keyed: Sequence[int]) -> Signature:
+        """The shapes of the arrays, and the contents of some feeds; no list is among these."""
+        return (*[x.shape for x in self.arrays], *self.contents(keyed))
+
+    def contents(self, keyed: Sequence[int]) -> list[bytes | None]:
+        """The elements of some feeds."""
+        return [contents_of(x) for x in (self.feeds[n] for n in keyed) if not isinstance(x, ListArrays)]
+
+    def feeds_of(self, arguments: Sequence[int], inputs: Sequence[int]) -> list[int]:
+        """The feeds that some inputs of a program are, whose arguments are feeds."""
+        owners = [n for n in arguments for _ in self.numbers[n]]
+        return [owners[n] for n in inputs]
+
     @property
     def numbers(self) -> list[range]:
         """The numbers of the arrays that each feed is."""
@@ -158,9 +171,9 @@ class FastPath:
         if tensors is None:
             return
         cache = self._cache(subgraph, tensors)
-        if cache is None or (tensors.is_ragged and cache.keyed):
+        keyed = None if cache is None else _keyed(subgraph, cache, tensors)
+        if keyed is None:
             return
-        keyed = [subgraph.inputs[n] - 1 for n in cache.keyed]
         if keyed != self.keyed:
             self.launches.clear()
             self.keyed, self.is_prepared = keyed, False
@@ -169,9 +182,7 @@ class FastPath:
     def _bind(self, subgraph: CompiledSubgraph, tensors: Tensors) -> Entry | None:
         """The launch for arrays of a signature that is new, remembered, where the program for them is compiled."""
         cache = self._cache(subgraph, tensors)
-        if cache is None or [subgraph.inputs[n] - 1 for n in cache.keyed] != self.keyed:
-            return None
-        if tensors.is_ragged and cache.keyed:  # sizes alone are the key of lists
+        if cache is None or _keyed(subgraph, cache, tensors) != self.keyed:
             return None
         known = tensors.numbers
         numbers = [n for slot in subgraph.inputs for n in known[slot - 1]]
@@ -180,13 +191,13 @@ class FastPath:
         launch = cache.find_compiled(chosen)
         if launch is None or launch.has_calls:
             return None
-        key, positions = signature_of(arrays, self.keyed), [numbers[n] for n in launch.graph.inputs]
+        key, positions = tensors.signature(self.keyed), [numbers[n] for n in launch.graph.inputs]
         if tensors.is_ragged:
             listed = {number for n in tensors.ranks for number in known[n]}
             sources = [n if n in listed else None for n in numbers]
             for_all = ListLaunch.of(launch, cache.binder.bind(chosen), sources)
             if for_all is not None:
-                key, launch = tensors.key, for_all
+                key, launch = (*tensors.key, *tensors.contents(self.keyed)), for_all
         self._prepare(subgraph, launch.launch)
         return self._remember(key, launch, positions, len(arrays))
 
@@ -295,12 +306,14 @@ class FastPath:
         tensors = self._read([feeds.get(name) for name, _ in self.expected])
         if tensors is None:
             return None
-        arrays, entry = tensors.memory, self.launches.get(tensors.key) if tensors.is_ragged else None
+        arrays, entry = tensors.memory, None
+        if tensors.is_ragged:
+            key = (*tensors.key, *tensors.contents(self.keyed)) if self.keyed else tensors.key
+            entry = self.launches.get(key)
         if entry is None:
-            exact = tensors.arrays
-            entry = self.launches.get(signature_of(exact, self.keyed)) or self._new_entry(tensors)
+            entry = self.launches.get(tensors.signature(self.keyed)) or self._new_entry(tensors)
             if entry is None or not isinstance(entry.launch, ListLaunch):
-                arrays = exact
+                arrays = tensors.arrays
         results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors)
         for feed in tensors.feeds:
             if isinstance(feed, ListMemory):
@@ -367,6 +380,12 @@ class FastPath:
         expected = known.Feeds(feeds, tensors.is_ragged, prefers_tables)
         inputs = range(sum(map(len, tensors.numbers))) if positions is None else positions
         return known.direct_call(expected, launch, inputs, self.order, self._budget_of(cancelled, threads))
+
+
+def _keyed(subgraph: CompiledSubgraph, cache: ProgramCache, tensors: Tensors) -> list[int] | None:
+    """The feeds whose contents programs are specialised to; None where one is a list, which has no key."""
+    keyed = tensors.feeds_of([slot - 1 for slot in subgraph.inputs], cache.keyed)
+    return None if any(isinstance(tensors.feeds[n], ListArrays) for n in keyed) else keyed
 
 
 def _call_of(whole: Whole) -> DirectCall | None:
