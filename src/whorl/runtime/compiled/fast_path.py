@@ -79,18 +79,16 @@ class Tensors(Struct, frozen=True):
         lists = {n: x for n, x in enumerate(self.feeds) if isinstance(x, ListArrays)} if self.is_ragged else {}
         return {n: x.rank for n, x in lists.items()}
 
-    def signature(self, keyed: Sequence[int]) -> Signature:
+    def signature(self, arrays: Sequence[np.ndarray], keyed: Sequence[int]) -> Signature:
         """The shapes of the arrays, and the contents of some feeds; no list is among these."""
-        return (*[x.shape for x in self.arrays], *self.contents(keyed))
+        return (*signature_of(arrays, ()), *self._contents(keyed))
 
-    def contents(self, keyed: Sequence[int]) -> list[bytes | None]:
-        """The elements of some feeds."""
+    def list_signature(self, keyed: Sequence[int]) -> Signature:
+        """The key of a launch for lists of all sizes, and the contents of some feeds."""
+        return (*self.key, *self._contents(keyed))
+
+    def _contents(self, keyed: Sequence[int]) -> list[bytes | None]:
         return [contents_of(x) for x in (self.feeds[n] for n in keyed) if not isinstance(x, ListArrays)]
-
-    def feeds_of(self, arguments: Sequence[int], inputs: Sequence[int]) -> list[int]:
-        """The feeds that some inputs of a program are, whose arguments are feeds."""
-        owners = [n for n in arguments for _ in self.numbers[n]]
-        return [owners[n] for n in inputs]
 
     @property
     def numbers(self) -> list[range]:
@@ -191,13 +189,13 @@ class FastPath:
         launch = cache.find_compiled(chosen)
         if launch is None or launch.has_calls:
             return None
-        key, positions = tensors.signature(self.keyed), [numbers[n] for n in launch.graph.inputs]
+        key, positions = tensors.signature(arrays, self.keyed), [numbers[n] for n in launch.graph.inputs]
         if tensors.is_ragged:
             listed = {number for n in tensors.ranks for number in known[n]}
             sources = [n if n in listed else None for n in numbers]
             for_all = ListLaunch.of(launch, cache.binder.bind(chosen), sources)
             if for_all is not None:
-                key, launch = (*tensors.key, *tensors.contents(self.keyed)), for_all
+                key, launch = tensors.list_signature(self.keyed), for_all
         self._prepare(subgraph, launch.launch)
         return self._remember(key, launch, positions, len(arrays))
 
@@ -306,14 +304,13 @@ class FastPath:
         tensors = self._read([feeds.get(name) for name, _ in self.expected])
         if tensors is None:
             return None
-        arrays, entry = tensors.memory, None
-        if tensors.is_ragged:
-            key = (*tensors.key, *tensors.contents(self.keyed)) if self.keyed else tensors.key
-            entry = self.launches.get(key)
+        arrays = tensors.memory
+        entry = self.launches.get(tensors.list_signature(self.keyed)) if tensors.is_ragged else None
         if entry is None:
-            entry = self.launches.get(tensors.signature(self.keyed)) or self._new_entry(tensors)
+            exact = tensors.arrays
+            entry = self.launches.get(tensors.signature(exact, self.keyed)) or self._new_entry(tensors)
             if entry is None or not isinstance(entry.launch, ListLaunch):
-                arrays = tensors.arrays
+                arrays = exact
         results = None if entry is None else self._launch(entry, arrays, cancelled, threads, tensors)
         for feed in tensors.feeds:
             if isinstance(feed, ListMemory):
@@ -384,7 +381,9 @@ class FastPath:
 
 def _keyed(subgraph: CompiledSubgraph, cache: ProgramCache, tensors: Tensors) -> list[int] | None:
     """The feeds whose contents programs are specialised to; None where one is a list, which has no key."""
-    keyed = tensors.feeds_of([slot - 1 for slot in subgraph.inputs], cache.keyed)
+    known = tensors.numbers
+    owners = [slot - 1 for slot in subgraph.inputs for _ in known[slot - 1]]
+    keyed = [owners[n] for n in cache.keyed]
     return None if any(isinstance(tensors.feeds[n], ListArrays) for n in keyed) else keyed
 
 
