@@ -118,3 +118,18 @@ def test_dot_products_of_bytes_are_exact(rows: int, inner: int, columns: int, wi
     arrays = [result, np.ascontiguousarray(words).reshape(-1), panels.reshape(-1)]
     check_kernel("packed_dots", arrays, (rows, words.shape[1], columns, 32), target)
     assert (result.reshape(rows, columns) == a.astype(np.int32) @ b.astype(np.int32)).all()
+
+
+@pytest.mark.parametrize("rows", [193, 400, 577])
+def test_rows_of_several_blocks_equal_a_part_of_them_and_two_threads(rows: int) -> None:
+    proto = model("product (float[n, 300] x, float[300, 200] w) => (float[n, 200] y) { y = MatMul(x, w) }")
+    rng = np.random.default_rng(rows)
+    x, w = rng.standard_normal((rows, 300), np.float32), rng.standard_normal((300, 200), np.float32)
+    results: list[np.ndarray] = []
+    for threads in (1, 2):
+        options = whorl.SessionOptions()
+        options.intra_op_num_threads = threads
+        session = whorl.InferenceSession(proto, options)
+        results += [session.run(None, {"x": x[first:], "w": w})[0] for first in (0, 150, 0)]
+    for result in results:
+        np.testing.assert_array_equal(result, results[0][rows - len(result) :])
