@@ -33,8 +33,8 @@ class Meaning(Struct, frozen=True):
 
     `factors` are the positions of the numbers whose product is about the steps, of a kernel that can be taken in parts.
 
-    The first `written` operands are overwritten, none of which may overlap another operand. The operands at `tables`
-    are int32, those at `narrow` any of these element types, all others are of one element type.
+    The first `written` operands are overwritten, none of which may overlap another operand, unless it is said what may.
+    Those at `tables` are int32, those at `narrow` any of these element types, all others are of one element type.
     """
 
     written: int

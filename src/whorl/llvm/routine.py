@@ -50,10 +50,13 @@ class Routine(Function):
     ) -> None:
         """Pointers that are written come first, `_` before their name: no two pointers name the same memory.
 
+        Those with `=` before their name may name one memory, in which each element is read before it is written.
+
         One that `divides` takes two numbers more: which of its `PARTS` to compute, from the first to before the last.
         """
         numbers = (*numbers, *_RANGE) if divides else numbers
-        parameters = {p.lstrip("_"): "ptr noalias" if p.startswith("_") else "ptr noalias readonly" for p in pointers}
+        kinds = {"_": "ptr noalias", "=": "ptr"}
+        parameters = {p.lstrip("_="): kinds.get(p[0], "ptr noalias readonly") for p in pointers}
         parameters |= dict.fromkeys(numbers, "i64")
         parameters |= {"context": "ptr", "fuel": "i64"} if polls else {}
         super().__init__(module, name, "i64" if polls else "void", parameters, "weak hidden", _ATTRIBUTES)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.convolution.operands import arrays_of
+from kernels.convolution.operands import arrays_of, check_result_over_added
 from kernels.runs import machine, run_kernel
 from whorl.ir.dtypes import FLOAT32
 from whorl.kernels.convolution import block
@@ -28,5 +28,7 @@ def test_last_windows_have_the_bits_of_a_whole_tile(
         name, arrays, numbers = arrays_of([WindowAxis(count, 1, 1, 1, 0, count)], features, FLOAT32)
         run_kernel(name, arrays, numbers, machine(width))
         results.append(arrays[0])
+        if features % 2:
+            check_result_over_added(name, arrays, numbers, machine(width))
     np.testing.assert_array_equal(results[0].view(np.uint8), results[1].view(np.uint8))
     assert not np.isnan(results[0]).any()

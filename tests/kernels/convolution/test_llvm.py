@@ -7,6 +7,7 @@ import math
 import numpy as np
 import pytest
 
+from kernels.convolution.operands import check_result_over_added
 from kernels.layouts import CHANNELS, LAYOUTS
 from kernels.runs import check_kernel, draw, machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
@@ -29,6 +30,8 @@ def test_convolutions_equal_their_meaning(width: int, name: str, features: int) 
     arrays += [layout.offsets(CHANNELS).astype(INT32), draw(dtype, features * inner), draw(dtype, features)]
     arrays += [np.array([-1, 2], dtype), *[draw(dtype, made)] * added]
     check_kernel(kernel, arrays, numbers, machine(width), 1e-5)
+    if added:
+        check_result_over_added(kernel, arrays, numbers, machine(width))
 
 
 @pytest.mark.parametrize("together", [1, 64, 10**6])

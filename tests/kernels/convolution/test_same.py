@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from kernels.convolution.operands import check_result_over_added
 from kernels.runs import check_kernel, draw, machine, run_kernel
 from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32
 from whorl.kernels.convolution.gathered import room_of
@@ -94,6 +95,14 @@ def test_a_small_frame_of_the_stack_has_room_for_one_channel(width: int) -> None
     assert 2 * step * (taps + 12) * 4 < 4096
     for around in (KERNELS_AROUND["3 x 3"], (4, 4, 1, 1, 1, 2)):
         check_kernel(*operands((7, 7), around, 29, 40, FLOAT32), small, 1e-3)
+
+
+@pytest.mark.parametrize("image", IMAGES.values(), ids=IMAGES)
+@pytest.mark.parametrize("width", [16, 32, 64])
+def test_result_may_lie_over_what_is_added(image: tuple[int, int], width: int) -> None:
+    for features, dtype, parts in ((13, FLOAT32, []), (49, FLOAT64, [(9, 16), (0, 9)])):
+        name, arrays, numbers = operands(image, KERNELS_AROUND["3 x 3"], features, 3, dtype)
+        check_result_over_added(name, arrays, numbers, machine(width), parts)
 
 
 def test_no_taps_leave_the_bias() -> None:

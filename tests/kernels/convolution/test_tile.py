@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from kernels.convolution.operands import arrays_of
+from kernels.convolution.operands import arrays_of, check_result_over_added
 from kernels.runs import machine, run_kernel
 from whorl.ir.dtypes import FLOAT32
 from whorl.kernels.convolution.tile import split_block
@@ -42,3 +42,4 @@ def test_rows_with_gaps_have_the_bits_of_rows_without(width: int, counts: tuple[
     gapped[1] = gapped[1][: reach + max(span, 128)]
     run_kernel(name, gapped, gaps, machine(width))
     np.testing.assert_array_equal(gapped[0], arrays[0])
+    check_result_over_added(name, gapped, gaps, machine(width), [(8, 16), (0, 8)])

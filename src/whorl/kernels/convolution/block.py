@@ -23,8 +23,8 @@ class Block(Struct, frozen=True):
     grid: Grid
     adds: bool
 
-    def multiply(self, vectors: int, window: Index) -> None:
-        """So many vectors of windows from one on."""
+    def multiply(self, vectors: int, window: Index, begin: Index) -> None:
+        """So many vectors of windows from one on; those before `begin` are not stored."""
         f, v, grid = self.f, self.v, self.grid
         for skipped, features in split_block(self.height, TILE_FEATURES[f.module.machine.vector_bytes]):
             tile = Tile(v, features, self.height, vectors, self.adds)
@@ -33,13 +33,13 @@ class Block(Struct, frozen=True):
             count = filters_from(f, self.feature) - skipped
             x = v.offset(f, f["x"], window)
             y, *rest = feature_operands(f, v, self.adds, self.feature + skipped, grid.pixels)
-            numbers = f["inner"], count, f["bounded"], grid.pixels, window, grid.span, *grid.lines
+            numbers = f["inner"], count, f["bounded"], grid.pixels, window, begin, grid.span, *grid.lines
             f.run(tile.name, y, x, f["offsets"], filters, *rest, *numbers)
 
     def multiply_rest(self, vectors: int, start: Index, stop: Index) -> None:
         """The last windows, fewer than a tile has: by vectors, and by each alone where rows lie without gaps.
 
-        A tile that covers windows of the one before computes them again.
+        A tile that covers windows of the one before computes them again, and does not store them.
         """
         f, v = self.f, self.v
         narrow, alone = divide_rest(f, v, self.height, self.grid, stop - start)
@@ -49,13 +49,14 @@ class Block(Struct, frozen=True):
             with f.loop(stop - alone, stop, FEW_WINDOWS) as window:
                 multiply_few(f, FewWindows(v, self.height, 1, self.adds), self.feature, window)
         with f.when(is_narrow ^ True):
-            self.multiply(vectors, f.most(self.grid.span - vectors * v.lanes, 0))
+            self.multiply(vectors, f.most(self.grid.span - vectors * v.lanes, 0), start)
 
     def multiply_narrow(self, start: Index, count: Index) -> None:
         """So many vectors of windows, each for itself."""
         f, v = self.f, self.v
         with f.loop(0, count) as n:
-            self.multiply(1, f.most(f.least(start + n * v.lanes, self.grid.span - v.lanes), 0))
+            window = start + n * v.lanes
+            self.multiply(1, f.most(f.least(window, self.grid.span - v.lanes), 0), window)
 
 
 def divide_rest(f: Routine, v: Vectors, height: int, grid: Grid, count: Index) -> tuple[Index, Index]:

@@ -12,7 +12,13 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from whorl.kernels.convolution.operands import feature_operands, filters_from, load_limits, load_offset
+from whorl.kernels.convolution.operands import (
+    feature_operands,
+    filters_from,
+    load_limits,
+    load_offset,
+    result_pointer,
+)
 from whorl.kernels.machine import BLOCKS_TOGETHER, FEW_SUMS, FEW_VECTORS, FEW_WINDOWS, PREFETCH_TAPS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.module import Module
@@ -43,8 +49,8 @@ class FewWindows(Struct, frozen=True):
 
     @property
     def pointers(self) -> list[str]:
-        source = ["_y", "_sums", "x"] if self.tap_stride else ["_y", "x", "offsets"]
-        return [*source, "w", "bias", "limits", *["added"] * self.adds]
+        source = ["_sums", "x"] if self.tap_stride else ["x", "offsets"]
+        return [result_pointer(self.adds), *source, "w", "bias", "limits", *["=added"] * self.adds]
 
     @property
     def numbers(self) -> list[str]:
@@ -144,8 +150,9 @@ def define_few(module: Module, tile: FewWindows) -> None:
         for (start, lanes), slots in zip(parts, block, strict=True):
             feature = n * tile.height + start
             bias = _load_features(f, tile, v.offset(f, f["bias"], feature))
-            for window, slot in zip(windows, slots, strict=True):
-                _store_window(f, tile, f.load(v.type, slot) + bias, (feature, lanes), window, limits)
+            for after, (window, slot) in enumerate(zip(windows, slots, strict=True)):
+                with f.when(first + after < pixels):
+                    _store_window(f, tile, f.load(v.type, slot) + bias, (feature, lanes), window, limits)
     f.end()
 
 

@@ -201,8 +201,8 @@ def _multiply_groups(
                 with f.loop(first, f.least(first + BLOCKS_TOGETHER, group.stop)) as block:
                     f.poll(taps * ((some.tiles + 1) * (group.height * width)) // LANES)
                     with f.loop(0, some.tiles) as n:
-                        window = f.least(some.window + n * width, last)
-                        gathered.multiply(group, block, n, window, like.vectors)
+                        window = some.window + n * width
+                        gathered.multiply(group, block, n, (f.least(window, last), window), like.vectors)
                 with f.when(some.has_rest):
                     gathered.multiply_rest(group, first, some)
 
@@ -224,9 +224,18 @@ class Taps(Struct, frozen=True):
     last: Index
 
     def multiply(
-        self, group: Group, block: Index, slot: Index, window: Index, vectors: int, lane: Index | int = 0
+        self,
+        group: Group,
+        block: Index,
+        slot: Index,
+        windows: tuple[Index, Index],
+        vectors: int,
+        lane: Index | int = 0,
     ) -> None:
-        """A block by so many vectors of windows from one on, the first of which is that lane of a slot."""
+        """A block by so many vectors of windows.
+
+        `windows` are the one that is that lane of a slot, and the first one that is stored.
+        """
         f, v, width, feature = self.f, self.memory.like.v, self.memory.like.width, group.feature_of(block)
         x = v.offset(f, self.memory.columns_of(f, slot), lane)
         for more, features in split_block(group.height, TILE_FEATURES[f.module.machine.vector_bytes]):
@@ -237,9 +246,8 @@ class Taps(Struct, frozen=True):
             w, filters = self._filters(group, feature, more)
             skipped = f.argument("inner") - self.count
             numbers = self.count, filters, f["bounded"], skipped, self.tap, self.ends
-            f.run(
-                tile.name, y, waiting, x, w, *rest, *numbers, self.grid.pixels, window, self.grid.span, *self.grid.lines
-            )
+            grid = self.grid.pixels, *windows, self.grid.span, *self.grid.lines
+            f.run(tile.name, y, waiting, x, w, *rest, *numbers, *grid)
 
     def multiply_rest(self, group: Group, first: Index, some: Some) -> None:
         """Vectors of windows, and windows alone, by the blocks from one on that are taken together."""
@@ -247,7 +255,7 @@ class Taps(Struct, frozen=True):
         stop = f.least(first + BLOCKS_TOGETHER, group.stop)
         with f.when(some.narrow > 0), f.loop(first, stop) as block:
             window = f.most(f.least(some.start, self.grid.span - v.lanes), 0)
-            self.multiply(group, block, some.tiles, window, 1, window - self.last)
+            self.multiply(group, block, some.tiles, (window, some.start), 1, window - self.last)
         are_together, is_single = (stop - first).equals(BLOCKS_TOGETHER), some.alone.equals(1)
         with f.when(are_together & is_single):
             self.multiply_alone(group, first, some, BLOCKS_TOGETHER, 1)

@@ -88,7 +88,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
                 f.poll((stop - start) * inner * height // LANES)
                 run = Block(f, v, height, block * height + first, grid, adds)
                 with f.loop(start, whole, step) as window:
-                    run.multiply(vectors, window)
+                    run.multiply(vectors, window, window)
                 with f.when(whole < stop):
                     run.multiply_rest(vectors, whole, stop)
     f.end()

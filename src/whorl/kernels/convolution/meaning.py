@@ -3,7 +3,8 @@
 Numbers: features, taps, bounded, together (how many windows go by a filter before the next filter has its turn), reach
 (the largest offset), and those of a `WindowGrid`. Sums are of the element type, in ascending order of k from 0, every
 step fused where the machine can: |error| <= taps * eps * sum |filters| |image|. The bias is added after the sum, then
-the tensor of `convolution_sum`; if bounded, limits[0] and limits[1] are the least and the largest result. NaN stays.
+the tensor of `convolution_sum`, which may lie where the result is to be; if bounded, limits[0] and limits[1] are the
+least and the largest result. NaN stays.
 """
 
 from __future__ import annotations

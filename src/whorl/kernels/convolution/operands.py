@@ -10,6 +10,11 @@ from whorl.llvm.value import Index, Value, is_real
 from whorl.llvm.vectors import Vectors
 
 
+def result_pointer(adds: bool) -> str:
+    """The pointer to the result, which may lie where the tensor does that is added."""
+    return "=y" if adds else "_y"
+
+
 def load_offset(f: Routine, tap: Index) -> Index:
     """An element of the table of offsets."""
     return f.index(f.convert("sext", f.load("i32", f.offset(f["offsets"], "i32", tap), 4), "i64"))

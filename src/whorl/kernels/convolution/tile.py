@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from whorl.kernels.convolution.operands import load_limits, load_offset
+from whorl.kernels.convolution.operands import load_limits, load_offset, result_pointer
 from whorl.kernels.machine import PREFETCH_TAPS
 from whorl.kernels.windows import WindowGrid
 from whorl.llvm.function import Function
@@ -64,11 +64,12 @@ class Tile(Struct, frozen=True):
 
     @property
     def pointers(self) -> list[str]:
-        source = ["_y", "_sums", "x"] if self.is_gathered else ["_y", "x", "offsets"]
-        return [*source, "w", "bias", "limits", *["added"] * self.adds]
+        source = ["_sums", "x"] if self.is_gathered else ["x", "offsets"]
+        return [result_pointer(self.adds), *source, "w", "bias", "limits", *["=added"] * self.adds]
 
     @property
     def numbers(self) -> list[str]:
+        """`begin`: the window before which none is stored, as a tile before has them."""
         return [
             "taps",
             "filters",
@@ -76,6 +77,7 @@ class Tile(Struct, frozen=True):
             *["skipped", "resumes", "ends"] * self.is_gathered,
             "pixels",
             "first",
+            "begin",
             "span",
             *GRID[1:],
         ]
@@ -162,7 +164,7 @@ def _finish_tile(f: Routine, tile: Tile, sums: list[list[Value]]) -> None:
         for slot in row:
             f.store(f.load(v.type, slot) + bias, slot)
     limits = load_limits(f, v)
-    first, span, rows, width, row_pitch, pitch = f.indices("first", "span", *GRID[1:])
+    first, begin, span, rows, width, row_pitch, pitch = f.indices("first", "begin", "span", *GRID[1:])
     end = f.least(first + tile.width, span)
     begin_row, end_row, slice = (f.variable(f.index(n)) for n in (0, 1, 0))
     with f.when(pitch < span):
@@ -176,7 +178,7 @@ def _finish_tile(f: Routine, tile: Tile, sums: list[list[Value]]) -> None:
         line = row - depth * row_pitch
         target = (depth * rows + line) * width - low
         with f.when(line < rows):
-            _store_row(f, tile, sums, target, (low, low + width), limits)
+            _store_row(f, tile, sums, target, (f.most(low, begin - first), low + width), limits)
 
 
 def _store_row(
