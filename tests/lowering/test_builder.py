@@ -120,6 +120,15 @@ def test_tensor_is_written_over_its_own_memory_or_a_copy():
     assert isinstance(k.block[-1], Take) and k.memory_of(taken) is b and taken.shape == b.shape
 
 
+def test_memory_of_a_loop_is_made_again_and_not_reused():
+    k, body = KernelBuilder(), []
+    with k.repeating(body):
+        assert k.overwritable(k.view_of(k.reusable(FLOAT32, (4,)))) is None and not body
+    first = k.reusable(FLOAT32, (4,))
+    taken = k.overwritable(k.view_of(first))
+    assert taken is not None and k.memory_of(taken) is first
+
+
 def test_memory_under_two_names_is_of_neither_value():
     k, b = KernelBuilder(), buffer(4)
     view = k.view_of(b)

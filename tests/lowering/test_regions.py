@@ -56,6 +56,27 @@ def test_state_of_the_iteration_before_is_what_it_was(trips):
     check(DELAYED, {"n": np.array(trips), "x": np.arange(3, dtype=np.float32)}, known=("n",))
 
 
+SCATTERED = """
+main(%n: int64[], %x: float32[3], %i: int64[1], %u: float32[1]) {
+  %y: float32[3] = Loop(%n, _, %x, %i, %u) {carried = 1}
+  body(%k: int64[], %go: bool[], %s: float32[3], %j: int64[1], %v: float32[1]) {
+    %a: float32[3] = Neg(%s)
+    %b: float32[3] = ScatterElements(%a, %j, %v)
+    %c: float32[3] = ScatterElements(%b, %j, %v) {reduction = "add"}
+    %d: float32[3] = Add(%c, %s)
+    return %go, %d
+  }
+  return y = %y
+}
+"""
+
+
+@pytest.mark.parametrize("trips", [0, 1, 4])
+def test_scattered_results_of_each_iteration_are_scattered_into_again(trips):
+    feeds = {"n": np.array(trips), "x": np.arange(3, dtype=np.float32), "i": np.array([1]), "u": np.ones(1, "f")}
+    check(SCATTERED, feeds, known=("n",))
+
+
 CHOICE = """
 main(%c: bool[{one}], %x: {t}, %y: {t}, %z: int32[]) {{
   %p: {t}, %q: {t}, %r: int32[] = If(%c, %x, %y, %z)

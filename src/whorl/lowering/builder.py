@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import contextmanager
 from functools import partial
 from operator import is_
 from typing import Any
@@ -52,6 +53,7 @@ class KernelBuilder(RunLengths):
         self.owners: dict[Buffer, Any] = {}
         self.may_reuse: set[Buffer] = set()
         self.may_append: Buffer | None = None
+        self.is_repeated = False
         self._memory: dict[Buffer, Buffer] = {}
         self._grown: dict[Buffer, tuple[Dim, ...]] = {}
         self.from_caller: set[Buffer] = set()
@@ -151,12 +153,33 @@ class KernelBuilder(RunLengths):
 
     def writable(self, view: View) -> Buffer:
         """Memory that holds a tensor and may be written: its own where nobody reads it later, else a copy."""
-        if view.buffer is not None and view.buffer in self.may_reuse:
-            return self.take(view.buffer)
-        buffer = self.temporary(view.dtype, view.shape)
+        taken = self.overwritable(view)
+        if taken is not None:
+            return taken
+        buffer = self.reusable(view.dtype, view.shape)
         self.fill(buffer, view)
-        self.may_reuse.add(buffer)
         return buffer
+
+    def overwritable(self, view: View) -> Buffer | None:
+        """The memory that holds a tensor, to be written, where nobody reads it later."""
+        return self.take(view.buffer) if view.buffer is not None and view.buffer in self.may_reuse else None
+
+    def reusable(self, dtype: np.dtype, shape: Sequence[Dim]) -> Buffer:
+        """Scratch memory for a result, over which its last reader may write; not in a loop, which makes it again."""
+        buffer = self.temporary(dtype, shape)
+        if not self.is_repeated:
+            self.may_reuse.add(buffer)
+        return buffer
+
+    @contextmanager
+    def repeating(self, body: list[Statement]) -> Generator[None]:
+        """Append to the body of a loop for a while."""
+        outer, self.is_repeated = self.is_repeated, True
+        try:
+            with self.into(body):
+                yield
+        finally:
+            self.is_repeated = outer
 
     def take(self, source: Buffer) -> Buffer:
         """A name for what will be written over a tensor, in the memory that it has."""

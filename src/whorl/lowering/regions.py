@@ -281,7 +281,7 @@ def _lower_inner(node: Node, op: Loop, env: dict[Value, View], k: KernelBuilder)
     k.assign(i, k.const(0))
     k.assign(go, TRUE if condition is None else first_element(env[condition], k))
     loop = While([], k.apply("and", go, k.compare("lt", i, allowed)))
-    with k.into(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
+    with k.repeating(loop.body), k.failing_at(node.title, (*k.around, (region_title(node, 0), i))):
         results = lower_body(body, inner, k, op.carried)
         after = results[1 : 1 + len(storages)]
         require_same_shapes(after, types, storages, op.carried if op.keep_shapes else 0, k)
@@ -315,7 +315,7 @@ def _lower_repeat(node: Node, op: Repeat, env: dict[Value, View], k: KernelBuild
         inner[row] = k.view_of(buffer, lengths_of(memory_type(row, k)), (i,))
     k.assign(i, k.const(0))
     loop = While([], k.compare("lt", i, k.const(op.count)), of_blocks=True)
-    with k.into(loop.body):
+    with k.repeating(loop.body):
         results = lower_region(body, inner, k)
         require_same_shapes(results, types, storages, op.carried, k)
         commit_iteration(results, storages, (), k)

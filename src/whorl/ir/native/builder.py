@@ -206,6 +206,14 @@ class NativeBuilder(Protocol):
         """Memory that holds a tensor and may be written: its own where it has no later reader, else a copy."""
         ...
 
+    def overwritable(self, view: View) -> Buffer | None:
+        """The memory that holds a tensor, to be written, where it has no later reader."""
+        ...
+
+    def reusable(self, dtype: np.dtype, shape: Sequence[Dim]) -> Buffer:
+        """Scratch memory for a result, over which its last reader may write."""
+        ...
+
     def address(self, view: View) -> Address:
         """Where a tensor lies in memory; it is computed there if need be."""
         ...
