@@ -42,6 +42,11 @@ class Model:
     def draw(self, *shape: int) -> Value:
         return self.build.constant(self.rng.uniform(0.5, 2, shape).astype(np.float32))
 
+    @property
+    def square(self) -> Value:
+        """Filters 1 x 1 over features."""
+        return self.draw(FEATURES, FEATURES, 1, 1)
+
     def convolved(self) -> Value:
         filters = self.draw(FEATURES, 3, 3, 3)
         return self.build.add(Conv(pads=(1, 1, 1, 1)), self.x, filters, self.draw(FEATURES))
@@ -118,6 +123,42 @@ def test_a_sum_of_two_convolutions_is_done_with_one_of_them() -> None:
     graph = run(m, m.build.add(Relu(), m.build.add(Add(), m.convolved(), m.convolved())))
     assert calls(graph).count("convolution_sum") == 1
     assert not nests(graph.program.body)
+
+
+def written_over(graph: GraphProgram) -> list[bool]:
+    """Of each sum, whether it is written over the tensor that it adds."""
+    calls = [s for s in graph.program.body if isinstance(s, Call) and s.kernel.endswith("convolution_sum")]
+    return [s.addresses[0][0] is s.addresses[-1][0] for s in calls]
+
+
+def test_a_sum_is_written_over_a_result_that_is_not_read_later() -> None:
+    m = Model()
+    y = m.build.add(Relu(), m.build.add(Add(), m.convolved(), m.convolved()))
+    inner = m.build.add(Relu(), m.build.add(Conv(), y, m.square))
+    z = m.build.add(Relu(), m.build.add(Add(), m.build.add(Conv(), inner, m.square), y))
+    assert written_over(run(m, z)) == [True, True]
+
+
+def test_a_sum_leaves_what_is_read_later_or_is_not_its_own() -> None:
+    m = Model()
+    y = m.convolved()
+    z = m.build.add(Add(), m.build.add(Conv(), y, m.square), y)
+    assert written_over(run(m, z, y)) == [False]
+    m = Model()
+    y = m.convolved()
+    z = m.build.add(Add(), m.build.add(Conv(), y, m.square), y)
+    late = m.build.add(Mul(), y, m.draw(1))
+    assert written_over(run(m, z, late)) == [False]
+    m = Model()
+    assert written_over(run(m, m.build.add(Add(), m.convolved(), m.r))) == [False]
+
+
+def test_what_was_to_be_computed_from_an_overwritten_result_is_computed_before() -> None:
+    m = Model()
+    y = m.convolved()
+    negative = m.build.add(Mul(), y, m.draw(1))
+    z = m.build.add(Add(), m.build.add(Conv(), m.build.add(Sigmoid(), y), m.square), y)
+    assert written_over(run(m, m.build.add(Mul(), z, negative))) == [True]
 
 
 def test_other_functions_follow_as_a_nest_of_their_own() -> None:

@@ -35,8 +35,8 @@ class Op(Struct, frozen=True):
     """`run` also works on object arrays of dims, so that inference can follow shape arithmetic through it."""
     any_length: ClassVar[bool] = False
     """`lower` also takes tensors with lengths that only the run knows: dims in the place of numbers."""
-    overwrites: ClassVar[bool] = False
-    """The native form may write its result over the first input, where that is not read later."""
+    overwrites: ClassVar[int | None] = None
+    """The number of the input over which the native form may write its result, where that is not read later."""
     heavy: ClassVar[bool] = False
     """`run` takes far longer than machine code, also on few elements: one node is worth a program of its own."""
     polymorphic: ClassVar[bool] = False

@@ -102,6 +102,7 @@ class BlockConvolution(Op, frozen=True):
     abstract: ClassVar[bool] = True
 
     any_length = True
+    overwrites = 4
 
     op: Conv
     shape: tuple[int, ...]

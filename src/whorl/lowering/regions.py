@@ -70,7 +70,8 @@ def lower_region(
     appended = _appended(becoming or {})
     for position, node in enumerate(region.nodes):
         owned = _handed_memory(node, position, env, ends, k) if isinstance(node.op, If) else {}
-        reused = _reusable_memory(node, 0, position, env, ends, k) if node.op.overwrites else set[Buffer]()
+        over = node.op.overwrites
+        reused = set[Buffer]() if over is None else _reusable_memory(node, over, position, env, ends, k)
         k.readers = readers.first.get(node.inputs[0], ()) if node.inputs and node.inputs[0] is not None else ()
         grown = [appended.get(value) for value in node.outputs]
         k.may_reuse, k.may_append = reused, grown[0].buffer if grown and grown[0] is not None else None
@@ -127,7 +128,7 @@ def _handed_memory(
 def _writes_over(value: Value, region: Region) -> bool:
     """Whether a node of a region, or of a branch inside, may write its result over a value."""
     for node in region.nodes:
-        if node.op.overwrites and node.inputs[0] is value:
+        if node.op.overwrites is not None and value in node.inputs[node.op.overwrites : node.op.overwrites + 1]:
             return True
         numbers = [n for n, each in enumerate(node.inputs) if n and each is value and isinstance(node.op, If)]
         if any(_writes_over(inner.arguments[n - 1], inner) for inner in node.regions for n in numbers):
@@ -139,7 +140,7 @@ def _reusable_memory(
     node: Node, number: int, position: int, env: dict[Value, View], ends: dict[Value, int], k: KernelBuilder
 ) -> set[Buffer]:
     """The memory of an input, if nobody reads that later: what was to be read there is read now."""
-    value = node.inputs[number]
+    value = node.inputs[number] if number < len(node.inputs) else None
     if (
         value is None
         or ends[value] > position

@@ -53,7 +53,7 @@ class ScatterElements(Rearranging, frozen=True):
     """
 
     any_length = True
-    overwrites = True
+    overwrites = 0
 
     axis: int = 0
     reduction: str = "none"
@@ -99,7 +99,7 @@ class ScatterND(Rearranging, frozen=True):
     """
 
     any_length = True
-    overwrites = True
+    overwrites = 0
 
     reduction: str = "none"
 
@@ -158,7 +158,7 @@ class TensorScatter(Op, frozen=True):
 
     polymorphic = True
     any_length = True
-    overwrites = True
+    overwrites = 0
 
     axis: int = -2
     mode: str = "linear"

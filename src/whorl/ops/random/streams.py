@@ -71,7 +71,7 @@ class Draw(Op, frozen=True):
     abstract: ClassVar[bool] = True
 
     any_length = True
-    overwrites = True
+    overwrites = 0
 
     def infer(self, stream: Fact, shape: Fact) -> tuple[TensorType, TensorType]:
         count, requested = vector_length(shape, "shape"), known_dims(shape)
@@ -120,7 +120,7 @@ class DrawClasses(Op, frozen=True):
     abstract: ClassVar[bool] = True
 
     any_length = True
-    overwrites = True
+    overwrites = 0
 
     dtype: np.dtype
     count: int

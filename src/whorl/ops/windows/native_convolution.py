@@ -83,14 +83,15 @@ def convolution(
     depth, each, dtype = channels // group, features // group, x.dtype
     layout = layout_of(tracks, dtype.itemsize, each)
     shape = batch, features, *(t.count for t in tracks)
-    result, start = ending.into or (k.temporary(dtype, shape), 0)
+    over = None if ending.added is None or ending.into is not None else k.overwritable(ending.added)
+    result, start = ending.into or (over or k.reusable(dtype, shape), 0)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
     tables = (
         [] if isinstance(layout, AroundElements) else [k.address(offsets) if offsets else table_of(k, layout, depth)]
     )
     term = k.address(broadcast_scalar(k, k.const(0, dtype), (features,)) if bias is None else bias)
     limits = _limits(k, dtype, ending) or term
-    added = None if ending.added is None else k.address(ending.added)
+    added = None if ending.added is None or over is not None else k.address(ending.added)
     spread = (
         None
         if isinstance(layout, AroundElements) or layout.direct
@@ -101,7 +102,9 @@ def convolution(
         first = k.mul(g, k.const(each))
         at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
         addresses = [(result, at), image, *tables, run.filters(g), moved(k, term, first), limits]
-        if added is not None:
+        if over is not None:
+            addresses.append(addresses[0])
+        elif added is not None:
             plane = k.add(k.mul(n, k.const(features)), first)
             addresses.append(moved(k, added, k.mul(plane, k.const(dims.product(layout.counts)))))
         kernel, numbers = run.kernel(ending)

@@ -41,7 +41,7 @@ class Tick(Op, frozen=True):
 
     abstract: ClassVar[bool] = True
     pure = False
-    overwrites = True
+    overwrites = 0
 
     row: int
     clock: Clock
