@@ -198,3 +198,55 @@ def test_rows_that_are_neighbours_are_taken_in_blocks(monkeypatch: pytest.Monkey
     memory = np.arange(1000, dtype=np.float32)
     interpret(made, [2], [memory])
     np.testing.assert_array_equal(memory, 4 * np.arange(1000, dtype=np.float32))
+
+
+X, Y, COLUMNS = Buffer("x", FLOAT32, (ROWS,)), Buffer("y", FLOAT32, (ROWS,)), Buffer("columns", FLOAT32, (END, ROWS))
+
+
+def grow() -> list[Statement]:
+    return [Store(Y, (I,), plus(plus(load(Y, I), load(X, I)), load(COLUMNS, TURN, I)))]
+
+
+def collect() -> list[Statement]:
+    return [Store(Y, (I,), plus(load(Y, I), load(COLUMNS, TURN, I))), Store(COLUMNS, (TURN, I), load(Y, I))]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 64, 4096, 4097, 9000])
+@pytest.mark.parametrize("is_known", [False, True])
+def test_rows_go_through_all_iterations_in_parts_that_stay_near(rows: int, is_known: bool) -> None:
+    nest = For(I, index_const(rows) if is_known else ROWS, grow(), parallel=True)
+    made = program(over_time(nest), X, Y, COLUMNS, scalars=(ROWS,))
+    spread(made)
+    verify_program(made)
+    x, y = np.arange(rows, dtype=np.float32), np.zeros(rows, np.float32)
+    columns = np.arange(3 * rows, dtype=np.float32).reshape(3, rows)
+    assert interpret(made, [3, rows], [x, y, columns]).status == 0
+    np.testing.assert_array_equal(y, 3 * x + columns.sum(0))
+
+
+@pytest.mark.parametrize(
+    ("extent", "body", "expected"),
+    [
+        (ROWS, grow(), 2048),
+        (index_const(4097), grow(), 2048),
+        (index_const(4096), grow(), None),
+        (ROWS, collect(), None),
+    ],
+)
+def test_part_is_the_rows_whose_reused_bytes_stay_near_where_most_are(
+    extent: Expr, body: list[Statement], expected: int | None
+) -> None:
+    loop = over_time(For(I, extent, body, parallel=True))
+    counter = count_of(loop)
+    assert counter is not None
+    rows = find_rows(loop, counter, count_uses(all_statements([loop])))
+    assert rows is not None and rows.of_part(loop, TURN) == expected
+
+
+def test_part_is_unknown_where_the_bytes_of_a_row_are() -> None:
+    state = Buffer("state", FLOAT32, (ROWS, END))
+    loop = over_time(For(I, ROWS, [Store(state, (I, ZERO), load(state, I, ONE))], parallel=True))
+    counter = count_of(loop)
+    assert counter is not None
+    rows = find_rows(loop, counter, count_uses(all_statements([loop])))
+    assert rows is not None and rows.of_part(loop, TURN) is None

@@ -7,12 +7,13 @@ loops over a batch, of the channels of a state. In a nest whose axes are collaps
 from __future__ import annotations
 
 import math
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence, Set
 
 from msgspec import Struct
 
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, is_true
 from whorl.kernel.program import Assign, Fail, For, Reserve, Statement, Store, When, While
+from whorl.kernel.tiles import PART, SMALLEST
 from whorl.kernel.vectors import has_loop
 from whorl.kernel.verify import constant_zero, parts_in_order
 from whorl.kernel.walk import all_statements, count_uses, loads, positions_in, written_parts
@@ -52,6 +53,38 @@ class Rows(Struct, frozen=True):
     def may_be_few(self) -> bool:
         """Whether there may be fewer rows than cores."""
         return not isinstance(self.extent, Const) or self.extent.value < FEW
+
+    def of_part(self, loop: For | While, turn: Var) -> int | None:
+        """The rows that are to go through a loop together, so that what each iteration uses again stays near.
+
+        None where all stay there anyway, where lengths are unknown, and where what comes and goes with the iterations,
+        whose number `turn` is, takes the time: it would be read and written in short pieces, or is as much.
+        """
+        if self.block == 1 or any(row.stride > 1 for row in self.loops):
+            return None
+        sizes = self._bytes_of_row({turn, *(s.var for s in loop.body if isinstance(s, Assign))})
+        if sizes is None or sizes[0] <= sizes[1]:
+            return None
+        most = PART // sizes[0] // BLOCK * BLOCK
+        fits = isinstance(self.extent, Const) and self.extent.value * sizes[0] <= 2 * PART
+        return None if most < SMALLEST or fits else most
+
+    def _bytes_of_row(self, turning: Set[Var]) -> tuple[int, int] | None:
+        """Those that iterations use again, and those that each has of its own; None where lengths are unknown."""
+        sizes: dict[tuple[Buffer, int, bool], int] = {}
+        for row in self.loops:
+            for buffer, index in _positions(row.nest):
+                axis = _axis(index, row.loop.var)
+                if axis is None:
+                    continue
+                turns = [not turning.isdisjoint(parts_in_order(i)) for i in index]
+                lengths = [n for k, n in enumerate(buffer.shape) if k != axis and not turns[k]]
+                if not all(isinstance(n, int) for n in lengths):
+                    return None
+                size = math.prod(n for n in lengths if isinstance(n, int)) * buffer.dtype.itemsize
+                sizes[buffer, axis, any(turns)] = size
+        reused, own = (sum(size for (*_, turns), size in sizes.items() if turns is each) for each in (False, True))
+        return reused, own
 
 
 def count_of(loop: For | While) -> Counter | None:
@@ -112,6 +145,15 @@ def _is_plain(statement: Statement, counter: Counter, changed: Container[Buffer]
 
 def _reads(statement: Statement, buffers: Container[Buffer]) -> bool:
     return any(load.buffer in buffers for load in loads([statement]))
+
+
+def _positions(nest: For) -> Iterator[tuple[Buffer, Sequence[Expr]]]:
+    """What a nest reads and stores, and where."""
+    for load in loads([nest]):
+        yield load.buffer, load.index
+    for statement in all_statements([nest]):
+        if isinstance(statement, Store):
+            yield statement.buffer, statement.index
 
 
 def _is_before(number: Expr, counts: Container[Expr]) -> bool:

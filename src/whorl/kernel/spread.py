@@ -32,7 +32,7 @@ from whorl.kernel.program import (
     When,
     While,
 )
-from whorl.kernel.row_loops import RowLoop, Rows, count_of, find_rows
+from whorl.kernel.row_loops import BLOCK, RowLoop, Rows, count_of, find_rows
 from whorl.kernel.vectors import has_loop
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import (
@@ -248,9 +248,9 @@ class _Spreader(Struct):
             return None
         if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True, LOOPS) for row in rows.loops):
             return None
-        shared, limits = self.of_ranges(rows, work)
+        shared, inside = self.of_ranges(rows, work, rows.of_part(loop, i))
         if isinstance(loop, For):
-            shared.body = [*limits, For(i, end, loop.body)]
+            inside.append(For(i, end, loop.body))
             return shared
         start, turn = self.variable("from"), Var(INT64, f"turn.spread.{self.count}", False)
         body, reserved = list[Statement](), list[Statement]()
@@ -266,7 +266,7 @@ class _Spreader(Struct):
                     body.append(statement)
         Replacement(lambda expr: turn if expr is i else None).block(body)
         _rename_iteration(body, i, turn)
-        shared.body = [*limits, Assign(turn, start), While([], Apply(BOOL, "lt", (turn, end)), body)]
+        inside += [Assign(turn, start), While([], Apply(BOOL, "lt", (turn, end)), body)]
         ends = [Assign(i, end), *([] if go is None else [Assign(go, TRUE)])]
         return When(loop.condition, [*reserved, Assign(start, i), shared, *ends])
 
@@ -279,23 +279,43 @@ class _Spreader(Struct):
             assert isinstance(loop, For)
         return work
 
-    def of_ranges(self, rows: Rows, work: Expr) -> tuple[Spread, Block]:
-        """What runs ranges of rows, still without a body, and what the body begins with; the loops go along a range."""
+    def of_ranges(self, rows: Rows, work: Expr, of_part: int | None) -> tuple[Spread, Block]:
+        """What runs ranges of rows, and the block in it that still lacks the loop; the nests go along a range.
+
+        Where it is known how many rows stay in the fastest memory, a range goes through the loop part by part.
+        """
         first, count = self.range()
         block = index_const(rows.block if self.least else 1)
         begin, length, limits = first, count, list[Statement]()
-        steps = rows.extent
+        steps, inside = rows.extent, limits
         if block.value > 1:
             begin, length = self.variable("begin"), self.variable("length")
             limits.append(Assign(begin, _mul(first, block)))
             limits.append(Assign(length, _apply("min", _mul(count, block), _apply("sub", rows.extent, begin))))
             steps = _divided(_add(rows.extent, index_const(-1)), rows.block)
+        if of_part is not None:
+            begin, length, inside = self.part_of_range(begin, length, of_part, limits)
         for row in rows.loops:
             step, stride = self.variable("step"), index_const(row.stride)
             own_step = Assign(row.loop.var, _add(_mul(begin, stride), step))
             row.loop.var, row.loop.extent = step, _mul(length, stride)
             row.loop.body = [own_step, *row.loop.body]
-        return Spread(first, count, steps, _mul(work, block)), limits
+        return Spread(first, count, steps, _mul(work, block), limits), inside
+
+    def part_of_range(self, first: Expr, count: Expr, most: int, block: Block) -> tuple[Var, Var, Block]:
+        """Add a loop over almost equal parts of a range; the first row of a part, how many it has, and its block."""
+        parts, height, part = map(self.variable, ("parts", "height", "part"))
+        begin, length = self.variable("begin"), self.variable("length")
+        done, even = _mul(part, height), _mul(parts, index_const(BLOCK))
+        inside: Block = [
+            Assign(begin, _add(first, done)),
+            Assign(length, _apply("min", height, _apply("sub", count, done))),
+        ]
+        block.append(Assign(parts, _apply("max", _divided(_add(count, index_const(-1)), most), index_const(1))))
+        block_count = _apply("div", _add(count, _add(even, index_const(-1))), even)
+        block.append(Assign(height, _mul(block_count, index_const(BLOCK))))
+        block.append(For(part, parts, inside))
+        return begin, length, inside
 
     def uses(self) -> Counter[Var | Buffer]:
         """How often the whole program assigns variables and uses buffers, as it was lowered."""
