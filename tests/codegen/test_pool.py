@@ -11,6 +11,10 @@ import pytest
 
 from whorl.codegen import callers, pool
 from whorl.codegen.pool import AWAKE, BUSY, NEXT, STATUS
+from whorl.codegen.target import MachineCode, host
+from whorl.llvm.function import Function
+from whorl.llvm.module import Effort, Module
+from whorl.llvm.value import Value
 from whorl.runtime.compiled import cores
 from whorl.runtime.compiled.context import RunContext
 from whorl.runtime.compiled.cores import Pool
@@ -100,6 +104,24 @@ def test_work_that_took_long_is_shared(own: Pool) -> None:
         assert fork(own, context, nest, 100, 80) == 0
     assert ranges[0] == (0, 100)
     assert sum(count for _, count in ranges[1:]) == 100 and len(ranges) > 2
+
+
+def test_functions_of_a_large_program_keep_their_times_side_by_side() -> None:
+    count, own = 600, Pool()
+    module = Module(host(), Effort.GLUE)
+    entry = Function(module, "@entry", "i64", {"cells": "ptr"}, "", "")
+    parameters = {"arguments": "ptr", "first": "i64", "count": "i64", "context": "ptr"}
+    for n in range(count):
+        nest = Function(module, f"@nest{n}", "i64", parameters, "", "")
+        nest.give(nest.index(0))
+        entry.store(Value(entry, "ptr", entry.refer(f"@nest{n}")), entry.offset(entry["cells"], "ptr", n))
+    entry.give(entry.index(0))
+    code, addresses = MachineCode(module, "entry"), (ctypes.c_int64 * count)()
+    ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)(code.address)(ctypes.addressof(addresses))
+    context = context_of(own, 2, 1 << 10)
+    for address in addresses:
+        assert Fork(own.fork)(context.address, address, None, 2, 32) == 0
+    assert {*own.block[pool.RATES : pool.CONTEXT : 2]} - {0} == {*addresses}
 
 
 @pytest.mark.parametrize("pause", [0, 0.05])

@@ -38,8 +38,11 @@ PTHREAD = (
     *("pthread_cond_signal", "clock_gettime"),
 )
 """Functions of the C library, in the cells from `INTERFACE` on."""
-RATES, FUNCTION_PAIRS = 104, 256
-"""Pairs of cells: the address of a function, and how long its operations take beside those which take `RATE`."""
+RATES, FUNCTION_PAIRS = 104, 4096
+"""Pairs of cells: the address of a function, and how long its operations take beside those which take `RATE`.
+
+Functions that lie so many multiples of `ALIGNMENT` apart have the same pair, and forget each other's times.
+"""
 CONTEXT = RATES + 2 * FUNCTION_PAIRS
 """The context of the threads, which ask the pool whether to go on."""
 COUNT = CONTEXT + callers.COUNT
