@@ -18,7 +18,7 @@ from whorl.llvm.function import Function
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, add_product, prefetch, prefetch_element
+from whorl.llvm.vectors import Vectors, add_product, prefetch
 
 GRID = WindowGrid._fields
 
@@ -103,14 +103,20 @@ def define_tile(module: Module, tile: Tile) -> None:
     _prefetch_results(f, tile)
     left = f.argument("span") - f.argument("first") - tile.width
     ahead = f.most(f.least(left, tile.width), 0)
-    with f.loop(0, f.argument("taps")) as tap:
-        columns = _load_windows(f, tile, tap, ahead)
-        w = v.offset(f, f["w"], tap * tile.block)
-        prefetch_element(f, f["w"], v.scalar, _taps_ahead(f, tile, tap) * tile.block, f.argument("filters"))
-        for r, row in enumerate(sums):
-            factor = v.load_splat(f, v.offset(f, w, r))
-            for column, slot in zip(columns, row, strict=True):
-                f.store(add_product(f, v, f.load(v.type, slot), column, factor), slot)
+    taps = f.argument("taps")
+    middle = f.most(taps - PREFETCH_TAPS, 0)
+    with f.loop(0, 2) as turn:
+        is_first = turn.equals(0)
+        start, stop = f.choose(is_first, f.index(0), middle), f.choose(is_first, middle, taps)
+        fetched = v.offset(f, f["w"], f.choose(is_first, f.index(PREFETCH_TAPS * tile.block), _next_block(f, tile)))
+        with f.loop(start, stop) as tap:
+            columns = _load_windows(f, tile, tap, ahead)
+            prefetch(f, v.offset(f, fetched, tap * tile.block))
+            w = v.offset(f, f["w"], tap * tile.block)
+            for r, row in enumerate(sums):
+                factor = v.load_splat(f, v.offset(f, w, r))
+                for column, slot in zip(columns, row, strict=True):
+                    f.store(add_product(f, v, f.load(v.type, slot), column, factor), slot)
     if tile.is_gathered:
         with f.leave_when(f["ends"].equals(0)):
             for slot, address in _partial_sums(f, tile, sums):
@@ -120,12 +126,12 @@ def define_tile(module: Module, tile: Tile) -> None:
     f.end()
 
 
-def _taps_ahead(f: Routine, tile: Tile, tap: Index) -> Index:
-    """The tap whose filters are to be fetched; behind the last one follow those of the next block, so many further."""
-    ahead = tap + PREFETCH_TAPS
-    if not tile.is_gathered:
-        return ahead
-    return f.choose(ahead < f.argument("taps"), ahead, ahead + f.argument("skipped"))
+def _next_block(f: Routine, tile: Tile) -> Index:
+    """How far from the filters of the last taps those lie that are fetched, of the next block; 0 if there is none."""
+    taps, ahead = f.argument("taps"), f.index(PREFETCH_TAPS)
+    if tile.is_gathered:
+        ahead = ahead + f.argument("skipped")
+    return f.choose((taps + ahead) * tile.block <= f.argument("filters"), ahead * tile.block, 0)
 
 
 def _prefetch_results(f: Routine, tile: Tile) -> None:
