@@ -11,6 +11,7 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.convolution.operands import load_limits, load_offset, result_pointer
 from whorl.kernels.machine import PREFETCH_TAPS
 from whorl.kernels.windows import WindowGrid
@@ -135,12 +136,13 @@ def _next_block(f: Routine, tile: Tile) -> Index:
 
 
 def _prefetch_results(f: Routine, tile: Tile) -> None:
-    """Fetch what the sums are added to, and where they are stored, while taps go by; as if windows had no gaps."""
-    v, pixels = tile.v, f.argument("pixels")
-    first = f.least(f.argument("first"), pixels - 1)
-    for r in range(tile.features):
-        for name in ["added"] * tile.adds + ["y"]:
-            prefetch(f, f.offset_outside(f[name], v.scalar, pixels * r + first))
+    """Fetch all that the sums are added to, else where they are stored, while taps go by; as if windows had no gaps."""
+    v, pixels, first = tile.v, *f.indices("pixels", "first")
+    name, width = ("added", tile.width) if tile.adds else ("y", 1)
+    for n in range(0, width, CACHE_LINE // v.size):
+        position = f.least(first + n, pixels - 1)
+        for r in range(tile.features):
+            prefetch(f, f.offset_outside(f[name], v.scalar, pixels * r + position))
 
 
 def _partial_sums(f: Routine, tile: Tile, sums: list[list[Value]]) -> list[tuple[Value, Value]]:
