@@ -62,6 +62,8 @@ features that go by them. The nearest cache has room for the taps of a tile; the
 them with the sums of all blocks: 210 KB."""
 SAME_FEATURES = 24
 """Features from which windows around every element are gathered from the image itself."""
+SAME_WINDOWS = 32
+"""Windows of one tap from which they are gathered so, too, where the image is too small to be read beyond its end."""
 SMALL_FRAME, SMALL_FRAME_BYTES = (16, 1, 1), 32
 """Taps, tiles and blocks, and bytes of the widest vectors, where a frame of the stack is to be smaller than a page."""
 PREFETCH_TAPS = 64

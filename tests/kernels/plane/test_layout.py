@@ -54,13 +54,26 @@ SIDE = WindowAxis(14, 3, 1, 1, 1, 14)
         ([SIDE, WindowAxis(14, 3, 1, 1, 0, 12)], 24, None),
         ([SIDE, WindowAxis(14, 3, 2, 1, 1, 7)], 24, None),
         ([WindowAxis(14, 1, 1, 1, 0, 14)] * 2, 24, None),
+        ([WindowAxis(7, 1, 1, 1, 0, 7)] * 2, 24, (7, 7, 1, 1, 1, 1, 0, 0)),
+        ([WindowAxis(5, 1, 1, 1, 0, 5)] * 2, 24, None),
         ([WindowAxis(14, 5, 1, 1, 2, 14)] * 2, 24, None),
         ([SIDE, SIDE, SIDE], 24, None),
     ],
-    ids=["image", "row", "few features", "fewer windows", "a stride", "1 x 1", "many taps", "three axes"],
+    ids=[
+        "image",
+        "row",
+        "few features",
+        "fewer windows",
+        "a stride",
+        "1 x 1",
+        "of a small image",
+        "of few windows",
+        "many taps",
+        "three axes",
+    ],
 )
 def test_windows_around_every_element_are_read_from_the_image_itself(axes, features, numbers):
-    layout = around_elements(axes, features)
+    layout = around_elements(axes, features, 4)
     assert (layout and layout.numbers) == numbers
 
 

@@ -57,6 +57,14 @@ def test_lines_and_volumes(shape: tuple[int, ...]) -> None:
     both(model("ConvInteger", x, ["x", "w"], {"w": w}, pads=[1] * (2 * (len(shape) - 2))), {"x": x})
 
 
+def test_small_images_of_known_lengths_are_exact() -> None:
+    x, w = draw(U8, 1, 64, 7, 7), draw(I8, 30, 64, 1, 1)
+    sized = model("ConvInteger", x, ["x", "w"], {"w": w})
+    for dim, length in zip(sized.graph.input[0].type.tensor_type.shape.dim, x.shape, strict=True):
+        dim.dim_value = length
+    both(sized, {"x": x})
+
+
 @pytest.mark.parametrize("bias", [True, False])
 @pytest.mark.parametrize("scales", [1, 16])
 def test_scaled_sums_are_rounded_alike(bias: bool, scales: int) -> None:

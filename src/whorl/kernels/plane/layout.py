@@ -21,6 +21,7 @@ from whorl.kernels.machine import (
     MAX_TAPS,
     OVERREAD_BYTES,
     SAME_FEATURES,
+    SAME_WINDOWS,
     SMALL_FRAME,
 )
 from whorl.kernels.windows import WindowAxis, WindowGrid
@@ -114,15 +115,16 @@ class AroundElements(Struct, frozen=True):
         return tuple(n for pair in zip(*pairs, strict=True) for n in pair)
 
 
-def around_elements(axes: Sequence[WindowAxis], features: int) -> AroundElements | None:
+def around_elements(axes: Sequence[WindowAxis], features: int, itemsize: int) -> AroundElements | None:
     """The layout without a copy, where windows lie so and each is read by so many features that it pays."""
     rows, columns = (*(_SINGLE,) * (2 - len(axes)), *axes) if len(axes) <= 2 else (None, None)
     if rows is None or columns is None or features < SAME_FEATURES:
         return None
     if any(axis.stride > 1 or axis.count != axis.length for axis in (rows, columns)):
         return None
-    layout = AroundElements((rows, columns))
-    return layout if 1 < layout.taps <= SMALL_FRAME[0] else None
+    layout, size = AroundElements((rows, columns)), rows.count * columns.count
+    is_read_as_it_lies = layout.taps == 1 and not SAME_WINDOWS <= size < OVERREAD_BYTES // itemsize
+    return None if is_read_as_it_lies or layout.taps > SMALL_FRAME[0] else layout
 
 
 def tap_table(taps: Sequence[int], channel_stride: int, channels: int) -> np.ndarray:

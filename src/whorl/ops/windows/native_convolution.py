@@ -32,6 +32,7 @@ from whorl.ops.windows.run_time_layout import (
     layout_of,
     numbers_of,
     span_of,
+    split_of,
     table_of,
 )
 
@@ -81,7 +82,9 @@ def convolution(
     if features == channels == group and ending == _NOTHING and has_channels_as_lanes(k, x, tracks):
         return depthwise_convolution(k, x, filters, bias, tracks)
     depth, each, dtype = channels // group, features // group, x.dtype
-    layout = layout_of(tracks, dtype.itemsize, each)
+    # Kernels that read the image itself are of floats.
+    lay_out = split_of if dtype == INT32 else layout_of
+    layout = lay_out(tracks, dtype.itemsize, features=each)
     shape = batch, features, *(t.count for t in tracks)
     over = None if ending.added is None or ending.into is not None else k.overwritable(ending.added)
     result, start = ending.into or (over or k.reusable(dtype, shape), 0)

@@ -119,7 +119,7 @@ def fixed_axes(axes: Sequence[Axis]) -> list[WindowAxis] | None:
 def layout_of(axes: Sequence[Axis], itemsize: int, features: int) -> Layout:
     """How the image lies that windows of a convolution read, for so many features that are computed of each."""
     fixed = fixed_axes(axes)
-    around = None if fixed is None else around_elements(fixed, features)
+    around = None if fixed is None else around_elements(fixed, features, itemsize)
     return around or split_of(axes, itemsize, features=features)
 
 
