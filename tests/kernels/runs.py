@@ -18,6 +18,9 @@ from whorl.llvm.module import Machine
 
 ENTRY = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
+FENCE = 128
+"""Bytes before and behind an array, which lines of a cache and vectors have as many of or half."""
+
 
 def machine(vector_bytes: int | None = None, has_half: bool = True) -> Machine:
     """The host with vectors of another width, which LLVM splits or widens, or without instructions for halves."""
@@ -31,7 +34,10 @@ def run_kernel(
     target: Machine | None = None,
     parts: Sequence[tuple[int, int]] = (),
 ) -> None:
-    """Run a kernel's machine code on flat arrays of the extents that its meaning says, as a whole or by parts."""
+    """Run a kernel's machine code on flat arrays of the extents that its meaning says, as a whole or by parts.
+
+    Nothing is written before an array or behind it; one that is passed twice is one memory.
+    """
     assert [x.size for x in arrays] == list(KERNELS[name].meaning.extents(numbers, arrays[0].dtype))
     buffers = [Buffer(f"b{n}", x.dtype, (x.size,)) for n, x in enumerate(arrays)]
     ranges = [(index_const(first), index_const(end)) for first, end in parts] or [None]
@@ -39,8 +45,13 @@ def run_kernel(
     program = Program([], buffers, [], [*calls])
     verify_program(program)
     code = MachineCode(emit(program, target), FUNCTION)
-    cells = np.array([*(x.ctypes.data for x in arrays), 0, 0], np.int64)
+    fenced = {id(x): np.pad(x.view(np.uint8), FENCE, constant_values=FENCE) for x in arrays}
+    cells = np.array([*(fenced[id(x)].ctypes.data + FENCE for x in arrays), 0, 0], np.int64)
     assert ENTRY(code.address)(cells.ctypes.data) == 0
+    for x in arrays:
+        fence = fenced[id(x)]
+        assert (fence[:FENCE] == FENCE).all() and (fence[-FENCE:] == FENCE).all()
+        x.view(np.uint8)[:] = fence[FENCE:-FENCE]
 
 
 def check_kernel(
