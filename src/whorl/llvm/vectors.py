@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from msgspec import Struct
 
@@ -114,6 +116,20 @@ class Vectors(Struct, frozen=True):
         with f.when(whole ^ True):
             self.masked_store(f, value, pointer, mask)
         return None
+
+    def halves(self, f: Function, low: Value, high: Value) -> tuple[Value, Value]:
+        """The even and the odd ones of the elements of two vectors, one after the other."""
+        even, odd = (self._pick(f, low, high, range(n, 2 * self.lanes, 2)) for n in range(2))
+        return even, odd
+
+    def interleave(self, f: Function, even: Value, odd: Value) -> tuple[Value, Value]:
+        """The two vectors of which these are the even and the odd elements."""
+        order = [lane + n * self.lanes for lane in range(self.lanes) for n in range(2)]
+        return self._pick(f, even, odd, order[: self.lanes]), self._pick(f, even, odd, order[self.lanes :])
+
+    def _pick(self, f: Function, a: Value, b: Value, order: Sequence[int]) -> Value:
+        numbers = ", ".join(f"i32 {n}" for n in order)
+        return f.value(self.type, f"shufflevector {a}, {b}, <{self.lanes} x i32> <{numbers}>")
 
     def gather(self, f: Function, base: Value, indices: Value, mask: Value, rest: Value) -> Value:
         """The lanes of the mask from elements counted from an address, the others from `rest`."""

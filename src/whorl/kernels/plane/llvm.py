@@ -186,12 +186,10 @@ class Line(Struct, frozen=True):
                 f.store(self._gather(j * stride + r - begin), value)
             v.store_part(f, f.load(v.type, value), v.offset(f, f["s"], target + phase * r + j), length - j)
 
-    def _pairs(self, first: Index) -> list[Value]:
+    def _pairs(self, first: Index) -> tuple[Value, Value]:
         """The even and the odd ones of twice as many elements as a vector has lanes."""
-        f, v = self.f, self.v
         low, high = self._vectors(first, 2)
-        orders = [", ".join(f"i32 {2 * lane + n}" for lane in range(v.lanes)) for n in range(2)]
-        return [f.value(v.type, f"shufflevector {low}, {high}, <{v.lanes} x i32> <{order}>") for order in orders]
+        return self.v.halves(self.f, low, high)
 
     def _vectors(self, first: Index, count: int) -> list[Value]:
         """So many vectors of neighbours."""
