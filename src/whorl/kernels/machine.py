@@ -81,5 +81,7 @@ DENSE_PRODUCTS = 12
 """Products for each of which an element more may be copied."""
 LEAST_HEIGHT = 8
 """Features of a block from which the last windows go by one vector: so many sums do not wait for each other."""
+NEAR_PATCHES = 1 << 19
+"""Bytes of transformed patches that stay near while blocks of features go by."""
 PLANE_ROWS = 4
 """Rows of windows of a plane that are computed side by side."""

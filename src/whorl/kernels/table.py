@@ -18,19 +18,26 @@ from whorl.kernels.kernel import Dtypes, Kernel, Numbers
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
 from whorl.kernels.product.llvm import define_packed_matmul, define_vector_matmul
 from whorl.kernels.product.meaning import PACKED_DOTS, PACKED_MATMUL, VECTOR_MATMUL
+from whorl.kernels.winograd.meaning import (
+    WINOGRAD_CONVOLUTION,
+    WINOGRAD_CONVOLUTION_SUM,
+    WINOGRAD_PRODUCTS,
+    WINOGRAD_PRODUCTS_SUM,
+    WINOGRAD_TRANSFORM,
+)
 from whorl.llvm.module import Module
 
 
-def _later(kernel: str, name: str) -> Callable[[Module, Dtypes, Numbers], str]:
+def _later(path: str, name: str) -> Callable[[Module, Dtypes, Numbers], str]:
     """What defines a routine that most models have no use for, imported when one is defined."""
 
     def define(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-        return getattr(import_whole(f"whorl.kernels.{kernel}.llvm"), name)(module, dtypes, numbers)
+        return getattr(import_whole(f"whorl.kernels.{path}"), name)(module, dtypes, numbers)
 
     return define
 
 
-_define_convolution = _later("convolution", "define_convolution")
+_define_convolution = _later("convolution.llvm", "define_convolution")
 
 KERNELS = {
     kernel.name: kernel
@@ -39,13 +46,18 @@ KERNELS = {
         Kernel("packed_matmul", PACKED_MATMUL, define_packed_matmul),
         Kernel("packed_dots", PACKED_DOTS, define_packed_matmul),
         Kernel("convolution", CONVOLUTION, _define_convolution),
-        Kernel("convolution_sum", CONVOLUTION_SUM, _later("convolution", "define_convolution_sum")),
-        Kernel("same_convolution", SAME_CONVOLUTION, _later("convolution", "define_same_convolution")),
-        Kernel("same_convolution_sum", SAME_CONVOLUTION_SUM, _later("convolution", "define_same_convolution_sum")),
+        Kernel("convolution_sum", CONVOLUTION_SUM, _later("convolution.llvm", "define_convolution_sum")),
+        Kernel("same_convolution", SAME_CONVOLUTION, _later("convolution.llvm", "define_same_convolution")),
+        Kernel("same_convolution_sum", SAME_CONVOLUTION_SUM, _later("convolution.llvm", "define_same_convolution_sum")),
+        Kernel("winograd_transform", WINOGRAD_TRANSFORM, _later("winograd.transform", "define_transform")),
+        Kernel("winograd_products", WINOGRAD_PRODUCTS, _later("winograd.llvm", "define_products")),
+        Kernel("winograd_products_sum", WINOGRAD_PRODUCTS_SUM, _later("winograd.llvm", "define_products_sum")),
+        Kernel("winograd_convolution", WINOGRAD_CONVOLUTION, _later("winograd.llvm", "define_convolution")),
+        Kernel("winograd_convolution_sum", WINOGRAD_CONVOLUTION_SUM, _later("winograd.llvm", "define_convolution_sum")),
         Kernel("convolution_dots", CONVOLUTION_DOTS, _define_convolution),
-        Kernel("split_phases", SPLIT_PHASES, _later("plane", "define_split_phases")),
-        Kernel("plane_sums", PLANE_SUMS, _later("plane", "define_plane_sums")),
-        Kernel("plane_maxima", PLANE_MAXIMA, _later("plane", "define_plane_maxima")),
+        Kernel("split_phases", SPLIT_PHASES, _later("plane.llvm", "define_split_phases")),
+        Kernel("plane_sums", PLANE_SUMS, _later("plane.llvm", "define_plane_sums")),
+        Kernel("plane_maxima", PLANE_MAXIMA, _later("plane.llvm", "define_plane_maxima")),
         Kernel("count_ticks", COUNT_TICKS, define_count_ticks),
     )
 }

@@ -1,0 +1,92 @@
+"""Winograd's F(2 x 2, 3 x 3): where its transformed images and filters lie, and where it pays.
+
+Results are taken in patches of 2 x 2, each of which a patch of 4 x 4 elements has a part in. With the matrices B, G and
+A of the algorithm (Lavin and Gray, https://arxiv.org/abs/1509.09308) a patch of results is A'[sum of (G g G') * (B' d
+B)]A over the channels, for filters g and elements d: at each of 16 points the transformed filters are multiplied by the
+transformed patches, as matrices are.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from whorl.kernels.convolution.layout import pack_filters, unpack_filters
+from whorl.kernels.machine import CHANNEL_STEP
+from whorl.kernels.plane.layout import AroundElements
+
+POINTS = 16
+GROUP = 32
+"""Patches that lie side by side, for every width of vectors."""
+LEAST_PATCHES, LEAST_CHANNELS = 32, 16
+"""Patches from which reading the filters, which are 16/9 times as large, takes less time than is spared, and channels
+from which products take far longer than transforms."""
+ADDITIONS = 96
+"""Products that take about as long as it takes to transform a patch of a channel, or of a feature."""
+
+_G_INVERSE = np.array([[1, 0, 0, 0], [0, 1, -1, 0], [0, 0, 0, 1]])
+
+
+def patch_counts(rows: int, columns: int) -> tuple[int, int]:
+    """Patches along both axes of an image."""
+    return (rows + 1) // 2, (columns + 1) // 2
+
+
+def group_count(rows: int, columns: int) -> int:
+    down, across = patch_counts(rows, columns)
+    return -(-down * across // GROUP)
+
+
+def point_stride(channels: int) -> int:
+    """Elements from one point of a group of patches to the next: not a power of two, so that no set of a cache has all
+    points of a channel."""
+    return channels * GROUP + CHANNEL_STEP
+
+
+def plane_size(rows: int, columns: int) -> int:
+    """Elements of one of the four planes of even and odd rows and columns, with zeros around it: whole vectors."""
+    _, across = patch_counts(rows, columns)
+    return (-(-across // GROUP) + group_count(rows, columns) + 2) * GROUP
+
+
+def pays(layout: object, channels: int, features: int) -> bool:
+    """Whether a convolution with such a layout takes less time so, of so many channels and features of a group."""
+    if not isinstance(layout, AroundElements) or channels < LEAST_CHANNELS:
+        return False
+    if any((a.kernel, a.dilation, a.begin) != (3, 1, 1) for a in layout.axes):
+        return False
+    rows, columns = layout.counts
+    down, across = patch_counts(rows, columns)
+    if down * across < LEAST_PATCHES:
+        return False
+    products = POINTS * features * channels * group_count(rows, columns) * GROUP
+    return products + ADDITIONS * down * across * (features + channels) < 9 * features * channels * rows * columns
+
+
+def transform_filters(filters: np.ndarray) -> np.ndarray:
+    """Filters [group, features, channels * 9] as [group, features * 16 * channels]: packed, point by point."""
+    group, features, taps = filters.shape
+    rows = _transform_axis(filters.reshape(group, features, taps // 9, 3, 3).transpose(3, 0, 1, 4, 2))
+    points = _transform_axis(rows.transpose(3, 1, 2, 0, 4))
+    return pack_filters(points.transpose(1, 2, 3, 0, 4).reshape(group, features, -1))
+
+
+def _transform_axis(taps: np.ndarray) -> np.ndarray:
+    """G g along the first axis."""
+    first, middle, last = taps
+    ends, half = (first + last) / 2, middle / 2
+    return np.stack([first, ends + half, ends - half, last])
+
+
+def points_of(packed: np.ndarray, features: int) -> np.ndarray:
+    """The transformed filters [features, 4, 4, channels] of one group."""
+    return unpack_filters(packed, features).reshape(features, 4, 4, -1)
+
+
+def untransform_filters(packed: np.ndarray, features: int) -> np.ndarray:
+    """The filters [features, channels * 9] of one group, but for rounding."""
+    return filters_of(points_of(packed, features)).reshape(features, -1)
+
+
+def filters_of(points: np.ndarray) -> np.ndarray:
+    """The filters [features, channels, 3, 3] that were transformed to points [features, 4, 4, channels]."""
+    return np.einsum("ij,fjkc,lk->fcil", _G_INVERSE.astype(points.dtype), points, _G_INVERSE.astype(points.dtype))

@@ -1,0 +1,138 @@
+"""Winograd's convolutions in LLVM IR: the transformed patches of an image by the transformed filters of features.
+
+A unit of work is a block of features by a group of patches. Units follow each other so that the patches of some groups
+stay near while the blocks go by.
+"""
+
+from __future__ import annotations
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.convolution.operands import feature_operands, result_pointer
+from whorl.kernels.convolution.tile import split_block
+from whorl.kernels.kernel import LANES, Dtypes, Numbers
+from whorl.kernels.machine import FILTER_BLOCK, NEAR_PATCHES, TILE_FEATURES
+from whorl.kernels.winograd.layout import GROUP, POINTS
+from whorl.kernels.winograd.tile import OPERANDS, Tile, define_tile
+from whorl.kernels.winograd.transform import Image, image_of, own_planes, stride_of_points, transform_channel
+from whorl.llvm.module import Module
+from whorl.llvm.routine import Routine
+from whorl.llvm.value import Index, Value
+from whorl.llvm.vectors import Vectors, vectors_of
+
+LEAST_BYTES = 16
+"""The width of vectors by which a tile has all its sums on a page of the stack."""
+
+
+def define_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define(module, dtypes, numbers, "convolution", False)
+
+
+def define_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define(module, dtypes, numbers, "convolution", True)
+
+
+def define_products(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define(module, dtypes, numbers, "products", False)
+
+
+def define_products_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define(module, dtypes, numbers, "products", True)
+
+
+def _define(module: Module, dtypes: Dtypes, numbers: Numbers, what: str, adds: bool) -> str:
+    machine = module.machine if module.machine.has_large_frames else replace(module.machine, vector_bytes=LEAST_BYTES)
+    v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
+    name = f"@whorl.winograd_{what}.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' * adds}"
+    if name in module:
+        return name
+    is_products = what == "products"
+    pointers = [result_pointer(adds), *(["t"] if is_products else ["_t", "_planes"]), *OPERANDS, *["added"] * adds]
+    names = ["features", "channels", "bounded", "rows", "columns"]
+    f = Routine(module, name, pointers, names, polls=True, divides=True)
+    features = f.argument("features")
+    count = (features + (FILTER_BLOCK - 1)) // FILTER_BLOCK
+    low = features // count
+    blocks = Blocks(f, v, adds, image_of(f), heights, count, low, features - count * low)
+    (_multiply if is_products else _convolve)(f, v, blocks)
+    f.end()
+    return name
+
+
+def _convolve(f: Routine, v: Vectors, blocks: Blocks) -> None:
+    """for some groups of patches: for channels: transform; for blocks of features: for these groups: tiles.
+
+    Each core transforms its own groups, and finds them in its cache.
+    """
+    image, size = blocks.image, _group_size(f)
+    planes, (first, end) = own_planes(f, v, image), f.share(image.groups)
+    together = f.most(f.index(NEAR_PATCHES) // (size * v.size), 1)
+    with f.loop(first, end, together) as begin:
+        stop = f.least(begin + together, end)
+        t = f.offset_outside(f["t"], v.scalar, (f.argument("first_part") * together - begin) * size)
+        with f.loop(0, f.argument("channels")) as channel:
+            f.poll((stop - begin) * (8 * GROUP) // LANES)
+            transform_channel(f, v, t, planes, channel, (begin, stop))
+        with f.loop(0, blocks.count) as block, f.loop(begin, stop) as group:
+            blocks.multiply(block, group, f.offset_outside(t, v.scalar, group * size))
+
+
+def _multiply(f: Routine, v: Vectors, blocks: Blocks) -> None:
+    """for some groups of patches: for blocks of features: for these groups: tiles; parts are shares of all of them."""
+    groups, size = blocks.image.groups, _group_size(f)
+    together = f.most(f.index(NEAR_PATCHES) // (size * v.size), 1)
+    with f.loop(*f.share(groups * blocks.count)) as unit:
+        before = unit // (together * blocks.count) * together
+        rest, here = unit - before * blocks.count, f.least(groups - before, together)
+        block = rest // here
+        group = before + (rest - block * here)
+        blocks.multiply(block, group, v.offset(f, f["t"], group * size))
+
+
+def _group_size(f: Routine) -> Index:
+    return stride_of_points(f.argument("channels")) * POINTS
+
+
+class Blocks(Struct, frozen=True):
+    """Blocks of features, of which the first `higher` have one more than `low`, by groups of patches."""
+
+    f: Routine
+    v: Vectors
+    adds: bool
+    image: Image
+    heights: list[int]
+    count: Index
+    low: Index
+    higher: Index
+
+    def multiply(self, block: Index, group: Index, t: Value) -> None:
+        """A block by a group, which lies at t."""
+        f, own = self.f, self.low + self.f.choose(block < self.higher, self.f.index(1), 0)
+        feature = block * self.low + f.least(block, self.higher)
+        for height in self.heights:
+            with f.when(own.equals(height)):
+                f.poll(f.argument("channels") * (POINTS * GROUP * height) // LANES)
+                self._by_tiles(height, feature, group, t)
+
+    def _by_tiles(self, height: int, feature: Index, group: Index, t: Value) -> None:
+        """By tiles of two vectors of patches; by one vector where there are no more patches."""
+        f, v, image = self.f, self.v, self.image
+        patches = f.least(image.down * image.across - group * GROUP, GROUP)
+        with f.loop(0, patches, 2 * v.lanes) as lane:
+            is_wide = patches - lane > v.lanes
+            for vectors, condition in ((2, is_wide), (1, is_wide ^ True)):
+                with f.when(condition):
+                    for skipped, features in split_block(height, TILE_FEATURES[v.lanes * v.size]):
+                        tile = Tile(v, features, height, vectors, self.adds)
+                        self._run(tile, skipped, feature, group * GROUP + lane, v.offset(f, t, lane))
+
+    def _run(self, tile: Tile, skipped: int, first: Index, patch: Index, t: Value) -> None:
+        f, v, image, channels = self.f, self.v, self.image, self.f.argument("channels")
+        define_tile(f.module, tile)
+        y, *rest = feature_operands(f, v, self.adds, first + skipped, image.rows * image.columns)
+        w = v.offset(f, f["w"], first * (channels * POINTS) + skipped)
+        filters = (f.argument("features") - first) * (channels * POINTS) - skipped
+        numbers = channels, filters, f["bounded"], image.rows, image.columns, patch
+        f.run(tile.name, y, t, f["x"], w, *rest, *numbers)
