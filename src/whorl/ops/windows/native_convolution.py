@@ -85,16 +85,13 @@ def convolution(
     # Kernels that read the image itself are of floats.
     lay_out = split_of if dtype == INT32 else layout_of
     layout = lay_out(tracks, dtype.itemsize, features=each)
-    shape = batch, features, *(t.count for t in tracks)
-    over = None if ending.added is None or ending.into is not None else k.overwritable(ending.added)
-    result, start = ending.into or (over or k.reusable(dtype, shape), 0)
+    result = Result.of(k, dtype, (batch, features, *(t.count for t in tracks)), ending)
     run = _Run(k, layout, depth, each, k.address(x), k.address(filters))
     tables = (
         [] if isinstance(layout, AroundElements) else [k.address(offsets) if offsets else table_of(k, layout, depth)]
     )
     term = k.address(broadcast_scalar(k, k.const(0, dtype), (features,)) if bias is None else bias)
-    limits = _limits(k, dtype, ending) or term
-    added = None if ending.added is None or over is not None else k.address(ending.added)
+    limits = limits_of(k, dtype, ending) or term
     spread = (
         None
         if isinstance(layout, AroundElements) or layout.direct
@@ -103,16 +100,51 @@ def convolution(
     with when_windows(k, layout), k.loop(batch) as n, k.loop(group) as g:
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
-        at = (n, k.add(first, k.const(start)), *(k.const(0) for _ in tracks))
-        addresses = [(result, at), image, *tables, run.filters(g), moved(k, term, first), limits]
-        if over is not None:
-            addresses.append(addresses[0])
-        elif added is not None:
-            plane = k.add(k.mul(n, k.const(features)), first)
-            addresses.append(moved(k, added, k.mul(plane, k.const(dims.product(layout.counts)))))
+        addresses = [result.address(n, first), image, *tables, run.filters(g), moved(k, term, first), limits]
+        addresses += result.added(n, first)
         kernel, numbers = run.kernel(ending)
         k.call(kernel, addresses, numbers)
-    return k.view_of(result, shape) if ending.into is None else k.view_of(result)
+    return result.view()
+
+
+class Result(Struct, frozen=True):
+    """Where a convolution is written: memory of its own, what is added to it, or features of a larger tensor."""
+
+    k: NativeBuilder
+    shape: tuple[Dim, ...]
+    buffer: Buffer
+    start: int = 0
+    addend: Address | None = None
+    is_over: bool = False
+    is_part: bool = False
+
+    @staticmethod
+    def of(k: NativeBuilder, dtype: np.dtype, shape: tuple[Dim, ...], ending: Ending) -> Result:
+        over = None if ending.added is None or ending.into is not None else k.overwritable(ending.added)
+        if over is not None:
+            return Result(k, shape, over, is_over=True)
+        addend = None if ending.added is None else k.address(ending.added)
+        if ending.into is not None:
+            return Result(k, shape, *ending.into, addend, is_part=True)
+        return Result(k, shape, k.reusable(dtype, shape), 0, addend)
+
+    def address(self, n: Expr, feature: Expr) -> Address:
+        """That of the results of an image from a feature on."""
+        k = self.k
+        return self.buffer, (n, k.add(feature, k.const(self.start)), *(k.const(0) for _ in self.shape[2:]))
+
+    def added(self, n: Expr, feature: Expr) -> list[Address]:
+        """That of what is added to them, if anything."""
+        if self.is_over:
+            return [self.address(n, feature)]
+        if self.addend is None:
+            return []
+        k, (_, features, *lengths) = self.k, self.shape
+        plane = k.add(k.mul(n, k.const(features)), feature)
+        return [moved(k, self.addend, k.mul(plane, k.const(dims.product(lengths))))]
+
+    def view(self) -> View:
+        return self.k.view_of(self.buffer) if self.is_part else self.k.view_of(self.buffer, self.shape)
 
 
 def when_windows(k: NativeBuilder, layout: Layout) -> AbstractContextManager[None]:
@@ -184,7 +216,7 @@ def moved(k: NativeBuilder, address: Address, distance: Expr) -> Address:
     return buffer, (*index[:-1], k.add(index[-1], distance))
 
 
-def _limits(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Address | None:
+def limits_of(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Address | None:
     if ending.bounds is None:
         return None
     return k.address(embed_array(k, np.array(ending.bounds, dtype)))
