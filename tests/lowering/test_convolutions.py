@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -28,11 +30,13 @@ RESULT = (1, FEATURES, 6, 7)
 class Model:
     """A region with the inputs x and r, being built; `draw` gives constants."""
 
-    def __init__(self) -> None:
+    def __init__(self, shape: tuple[int, ...] = SHAPE, features: int = FEATURES) -> None:
         self.rng = np.random.default_rng(0)
+        self.features = features
         self.region = Region()
         self.build = Builder(self.region, Inference())
-        self.x, self.r = self._argument("x", SHAPE), self._argument("r", RESULT)
+        result = (shape[0], features, *shape[2:])
+        self.x, self.r = self._argument("x", shape), self._argument("r", result)
 
     def _argument(self, name: str, shape: tuple[int, ...]) -> Value:
         value = Value(name, TensorType(np.dtype(np.float32), shape), self.region, len(self.region.arguments))
@@ -52,12 +56,13 @@ class Model:
         return self.build.add(Conv(pads=(1, 1, 1, 1)), self.x, filters, self.draw(FEATURES))
 
     def normalized(self, value: Value) -> Value:
-        return self.build.add(BatchNormalization(), value, *(self.draw(FEATURES) for _ in range(4)))
+        return self.build.add(BatchNormalization(), value, *(self.draw(self.features) for _ in range(4)))
 
     def results(self, *values: Value) -> list[np.ndarray]:
         """What the region gives for drawn inputs, by `run`."""
         self.region.results = list(values)
-        self.passed = [self.rng.standard_normal(shape).astype(np.float32) for shape in (SHAPE, RESULT)]
+        shapes = [value.type.shape for value in self.region.arguments]
+        self.passed = [self.rng.standard_normal(shape).astype(np.float32) for shape in shapes]
         env = dict(zip(self.region.arguments, self.passed, strict=True))
         for node in self.region.nodes:
             actual = node.op.run(*(None if v is None else env[v] for v in node.inputs))
@@ -70,7 +75,14 @@ def nests(statements: list[Statement]) -> int:
     return sum(isinstance(s, For) and not any(isinstance(inner, Call) for inner in s.body) for s in statements)
 
 
-def run(model: Model, *values: Value) -> GraphProgram:
+def statements_of(block: list[Statement]) -> Iterator[Statement]:
+    for statement in block:
+        yield statement
+        if isinstance(statement, For):
+            yield from statements_of(statement.body)
+
+
+def run(model: Model, *values: Value, tolerance: float = 1e-5) -> GraphProgram:
     """The program of a model whose result, interpreted, is that of its ops one by one."""
     expected = model.results(*values)
     graph = lower_graph(model.region, [Known(TensorType(x.dtype, x.shape)) for x in model.passed])
@@ -79,7 +91,7 @@ def run(model: Model, *values: Value) -> GraphProgram:
     outcome = interpret(graph.program, [], [np.array(x, order="C") for x in arrays])
     assert outcome.status == 0
     for actual, required in zip(outcome.arrays[-len(expected) :], expected, strict=True):
-        np.testing.assert_allclose(actual, required, rtol=1e-5, atol=1e-5)
+        np.testing.assert_allclose(actual, required, rtol=tolerance, atol=tolerance)
     return graph
 
 
@@ -203,6 +215,48 @@ def test_convolution_by_blocks_adds_a_tensor_and_keeps_to_limits(
     result = BlockConvolution(Conv(group=group), w.shape, limits).run(x, packed, bias, None, added)
     expected = Conv(group=group).run(x, w) + added
     np.testing.assert_allclose(result, expected if limits is None else expected.clip(*limits), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("group", [1, 2])
+def test_transformed_filters_convolve_as_others_do(group: int) -> None:
+    rng = np.random.default_rng(0)
+    x, w, b = (rng.standard_normal(shape) for shape in ((2, 4, 9, 7), (26, 4 // group, 3, 3), (26,)))
+    packed, bias = FilterBlocks(group, is_transformed=True).run(w), FilterBias(26, True).run(b)
+    assert packed.shape == (group, 26 // group * (4 // group) * 16)
+    conv = Conv(group=group, pads=(1, 1, 1, 1))
+    result = BlockConvolution(conv, w.shape, is_transformed=True).run(x, packed, bias, None)
+    np.testing.assert_allclose(result, conv.run(x, w, b), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("image", [(14, 14), (35, 61)], ids=["two kernels", "one kernel"])
+@pytest.mark.parametrize("batch", [1, 2])
+@pytest.mark.parametrize("group", [1, 2])
+def test_convolutions_around_all_elements_are_winograds(image: tuple[int, int], batch: int, group: int) -> None:
+    """With what follows them: the steps on features, the sum, the limits. Sums of 144 products are about 200 here."""
+    m = Model((batch, 16 * group, *image), 24 * group)
+    convolved = m.build.add(Conv(pads=(1, 1, 1, 1), group=group), m.x, m.draw(24 * group, 16, 3, 3), m.draw(24 * group))
+    graph = run(m, m.build.add(Relu(), m.build.add(Add(), m.normalized(convolved), m.r)), tolerance=1e-4)
+    calls = {statement.kernel for statement in statements_of(graph.program.body) if isinstance(statement, Call)}
+    two = {"winograd_transform", "winograd_products_sum"}
+    assert calls == (two if image == (14, 14) else {"winograd_convolution_sum"})
+
+
+@pytest.mark.parametrize(
+    ("image", "channels", "conv"),
+    [
+        ((7, 7), 32, Conv(pads=(1, 1, 1, 1))),
+        ((20, 20), 8, Conv(pads=(1, 1, 1, 1))),
+        ((20, 20), 32, Conv(pads=(1, 1, 1, 1), strides=(2, 2))),
+        ((20, 20), 32, Conv(pads=(2, 2, 2, 2), dilations=(2, 2))),
+        ((20, 20), 32, Conv(pads=(2, 2, 0, 0))),
+    ],
+    ids=["few patches", "few channels", "strides", "dilations", "windows before elements"],
+)
+def test_other_convolutions_are_sums_over_taps(image: tuple[int, int], channels: int, conv: Conv) -> None:
+    m = Model((1, channels, *image), 32)
+    graph = run(m, m.build.add(conv, m.x, m.draw(32, channels, 3, 3)))
+    calls = [statement.kernel for statement in statements_of(graph.program.body) if isinstance(statement, Call)]
+    assert calls and not any("winograd" in kernel for kernel in calls)
 
 
 def test_narrow_filters_are_widened_once() -> None:

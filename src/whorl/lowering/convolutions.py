@@ -23,6 +23,7 @@ from whorl.ir.native.view import Operands, View
 from whorl.ir.types import AnyShape, TensorType, Type
 from whorl.kernels.convolution.layout import pack_filters, unpack_filters
 from whorl.kernels.plane.layout import PhaseSplit
+from whorl.kernels.winograd.layout import POINTS, pays, transform_filters, untransform_filters
 from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu
@@ -31,6 +32,7 @@ from whorl.ops.native.index_maps import cast_view, lengths, widen_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution, is_native
+from whorl.ops.windows.native_winograd import winograd_convolution
 from whorl.ops.windows.run_time_layout import layout_of
 
 INPUTS: dict[type[Op], int] = {BatchNormalization: 4, Mul: 1, Add: 1}
@@ -63,6 +65,8 @@ class FilterBlocks(Op, frozen=True):
 
     group: int
     steps: tuple[Op, ...] = ()
+    is_transformed: bool = False
+    """Whether they are for Winograd's convolution."""
 
     def run(self, w: np.ndarray, *values: np.ndarray) -> np.ndarray:
         dtype = accumulator(w.dtype)
@@ -70,10 +74,11 @@ class FilterBlocks(Op, frozen=True):
         if self.steps:
             factor, _ = _folded(self.steps, values, np.ones(len(w), dtype), np.zeros(len(w), dtype))
             filters = filters * factor[:, None]
-        return pack_filters(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
+        pack = transform_filters if self.is_transformed else pack_filters
+        return pack(filters.reshape(self.group, len(w) // self.group, filters.shape[1]))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        return None if self.steps else [blocked(k, widen_view(k, inputs[0]), self.group)]
+        return None if self.steps or self.is_transformed else [blocked(k, widen_view(k, inputs[0]), self.group)]
 
 
 class FilterBias(Op, frozen=True):
@@ -107,6 +112,7 @@ class BlockConvolution(Op, frozen=True):
     op: Conv
     shape: tuple[int, ...]
     limits: tuple[float, float] | None = None
+    is_transformed: bool = False
 
     def run(
         self,
@@ -117,7 +123,8 @@ class BlockConvolution(Op, frozen=True):
         added: np.ndarray | None = None,
     ) -> np.ndarray:
         each = self.shape[0] // self.op.group
-        filters = np.concatenate([unpack_filters(row, each) for row in packed]).reshape(self.shape)
+        unpack = untransform_filters if self.is_transformed else unpack_filters
+        filters = np.concatenate([unpack(row, each) for row in packed]).reshape(self.shape)
         y = with_bias(self.op.run(x.astype(packed.dtype, copy=False), filters), bias)
         y = y if added is None else y + added
         return (y if self.limits is None else np.clip(y, *self.limits)).astype(x.dtype, copy=False)
@@ -130,6 +137,8 @@ class BlockConvolution(Op, frozen=True):
         (x, packed, bias), offsets, added = inputs[:3], inputs.optional(3), inputs.optional(4)
         x, tracks = self.op.of_channels(k, x, self.shape), self.op.axes(x.shape, self.shape)
         ending = Ending(added, self.limits, into)
+        if self.is_transformed:
+            return winograd_convolution(k, x, packed, bias, self.shape[0], ending)
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
 
@@ -347,19 +356,19 @@ class _Chain(Struct):
         assert isinstance(conv, Conv)
         dtype, shape, steps = accumulator(_dtype(x)), _shape(w), tuple(self.steps)
         group, features = conv.group, shape[0]
-        blocks = _node(
-            FilterBlocks(group, steps), [w, *self.values], dtype, (group, math.prod(shape) // group), "blocks"
-        )
+        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features // group)
+        is_transformed = dtype == _dtype(x) and pays(layout, shape[1], features // group)
+        size = features // group * shape[1] * (POINTS if is_transformed else math.prod(shape[2:]))
+        blocks = _node(FilterBlocks(group, steps, is_transformed), [w, *self.values], dtype, (group, size), "blocks")
         term = _constant(np.zeros(features, dtype), "bias")
         if bias or steps:
             op = FilterBias(features, bool(bias), steps)
             term = _node(op, [*bias, *self.values], dtype, (features,), "bias")
-        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features // group)
         offsets = [_constant(layout.offsets(shape[1]), "offsets")] if isinstance(layout, PhaseSplit) else []
         table = offsets[0].outputs[0] if offsets else None
         inputs = [x, *blocks.outputs, *term.outputs, table, self.added]
         last = self.nodes[-1]
-        op = BlockConvolution(conv, shape, self.limits)
+        op = BlockConvolution(conv, shape, self.limits, is_transformed)
         result = Node(op, inputs if self.added is not None else inputs[:-1], (), self.conv.name)
         result.outputs = last.outputs[:1]
         result.outputs[0].owner = result
