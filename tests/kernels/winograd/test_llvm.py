@@ -8,6 +8,7 @@ import pytest
 from kernels.runs import machine
 from kernels.winograd.cases import Case
 from whorl.ir.dtypes import FLOAT32, FLOAT64
+from whorl.kernels.winograd.llvm import tiles_of
 
 IMAGES = {
     "one element": (1, 1),
@@ -17,6 +18,7 @@ IMAGES = {
     "rows shorter than a vector": (9, 13),
     "rows longer than a group": (3, 70),
     "several groups": (20, 28),
+    "four patches behind the groups": (8, 17),
 }
 
 
@@ -43,3 +45,22 @@ def test_parts_are_the_whole(image: tuple[int, int], features: int, is_one: bool
     case = Case(image, features, 17, FLOAT32)
     parts = (9, 15), (15, 16), (0, 1), (1, 8), (8, 9)
     np.testing.assert_array_equal(case.run(None, parts, is_one), case.run(is_one=False))
+
+
+@pytest.mark.parametrize(
+    ("patches", "lanes", "expected"),
+    [
+        (32, 16, [(0, 2, 0)]),
+        (17, 16, [(0, 1, 0), (16, 1, 1)]),
+        (19, 16, [(0, 1, 0), (16, 1, 4)]),
+        (21, 16, [(0, 2, 0)]),
+        (4, 16, [(0, 1, 4)]),
+        (32, 8, [(0, 2, 0), (16, 2, 0)]),
+        (9, 8, [(0, 1, 0), (8, 1, 1)]),
+        (29, 8, [(0, 2, 0), (16, 2, 0)]),
+    ],
+)
+def test_patches_go_by_pairs_of_vectors_by_one_and_alone(
+    patches: int, lanes: int, expected: list[tuple[int, int, int]]
+) -> None:
+    assert tiles_of(patches, lanes, 4) == expected

@@ -60,14 +60,17 @@ class FewWindows(Struct, frozen=True):
 
     @property
     def parts(self) -> list[tuple[int, range]]:
-        """The vectors of a block: the first feature of each, and the lanes that others before do not have.
+        return vectors_of_features(self.v, self.height)
 
-        The last one ends with the block where that has as many features as a vector has lanes: loads by a mask take
-        several times as long as others.
-        """
-        lanes, height = self.v.lanes, self.height
-        starts = [(n, max(0, min(n, height - lanes))) for n in range(0, height, lanes)]
-        return [(start, range(n - start, min(lanes, height - start))) for n, start in starts]
+
+def vectors_of_features(v: Vectors, height: int) -> list[tuple[int, range]]:
+    """The vectors of a block: the first feature of each, and the lanes that others before do not have.
+
+    The last one ends with the block where that has as many features as a vector has lanes: loads by a mask take
+    several times as long as others.
+    """
+    starts = [(n, max(0, min(n, height - v.lanes))) for n in range(0, height, v.lanes)]
+    return [(start, range(n - start, min(v.lanes, height - start))) for n, start in starts]
 
 
 def most_windows(v: Vectors, height: int, vectors: int) -> int:
@@ -149,7 +152,7 @@ def define_few(module: Module, tile: FewWindows) -> None:
     for n, block in enumerate(sums):
         for (start, lanes), slots in zip(parts, block, strict=True):
             feature = n * tile.height + start
-            bias = _load_features(f, tile, v.offset(f, f["bias"], feature))
+            bias = load_features(f, v, tile.height, v.offset(f, f["bias"], feature))
             for after, (window, slot) in enumerate(zip(windows, slots, strict=True)):
                 with f.when(first + after < pixels):
                     _store_window(f, tile, f.load(v.type, slot) + bias, (feature, lanes), window, limits)
@@ -169,7 +172,7 @@ def _add_taps(f: Routine, tile: FewWindows, windows: Sequence[Index], sums: list
             if not tile.tap_stride:
                 prefetch_element(f, f["w"], v.scalar, ahead, f.argument("filters"))
             for (start, _), slots in zip(tile.parts, block, strict=True):
-                factors = _load_features(f, tile, v.offset(f, w, start))
+                factors = load_features(f, v, tile.height, v.offset(f, w, start))
                 for element, slot in zip(elements, slots, strict=True):
                     f.store(add_product(f, v, f.load(v.type, slot), element, factors), slot)
 
@@ -182,12 +185,11 @@ def _address(f: Routine, window: Index) -> Index:
     return (slice * row_pitch + (row - slice * rows)) * pitch + (window - row * columns)
 
 
-def _load_features(f: Routine, tile: FewWindows, pointer: Value) -> Value:
+def load_features(f: Routine, v: Vectors, height: int, pointer: Value) -> Value:
     """An element for each feature of a vector, 0 in lanes that have none."""
-    v = tile.v
-    if tile.height >= v.lanes:
+    if height >= v.lanes:
         return v.load(f, pointer)
-    return v.masked_load(f, pointer, v.compare(f, "slt", v.lane_numbers(f, 0), tile.height), v.constant(f, 0.0))
+    return v.masked_load(f, pointer, v.compare(f, "slt", v.lane_numbers(f, 0), height), v.constant(f, 0.0))
 
 
 def _store_window(

@@ -6,15 +6,19 @@ stay near while the blocks go by.
 
 from __future__ import annotations
 
+import math
+from contextlib import nullcontext
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from whorl.kernels.convolution.few import most_alone
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.operands import feature_operands, result_pointer
 from whorl.kernels.convolution.tile import split_block
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import FILTER_BLOCK, NEAR_PATCHES, TILE_FEATURES
-from whorl.kernels.winograd.layout import GROUP, POINTS
+from whorl.kernels.winograd.layout import GROUP, POINTS, group_count, patch_counts
 from whorl.kernels.winograd.tile import OPERANDS, Tile, define_tile
 from whorl.kernels.winograd.transform import Image, image_of, own_planes, stride_of_points, transform_channel
 from whorl.llvm.module import Module
@@ -45,7 +49,9 @@ def define_products_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str
 def _define(module: Module, dtypes: Dtypes, numbers: Numbers, what: str, adds: bool) -> str:
     machine = module.machine if module.machine.has_large_frames else replace(module.machine, vector_bytes=LEAST_BYTES)
     v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
-    name = f"@whorl.winograd_{what}.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' * adds}"
+    groups = _patches_of_groups(*numbers[-2:])
+    suffix = f"{'x'.join(map(str, heights))}by{'and'.join(map(str, groups))}{'.sum' * adds}"
+    name = f"@whorl.winograd_{what}.{v.suffix}.{suffix}"
     if name in module:
         return name
     is_products = what == "products"
@@ -55,7 +61,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, what: str, adds: b
     features = f.argument("features")
     count = (features + (FILTER_BLOCK - 1)) // FILTER_BLOCK
     low = features // count
-    blocks = Blocks(f, v, adds, image_of(f), heights, count, low, features - count * low)
+    blocks = Blocks(f, v, adds, image_of(f), heights, groups, count, low, features - count * low)
     (_multiply if is_products else _convolve)(f, v, blocks)
     f.end()
     return name
@@ -95,6 +101,21 @@ def _group_size(f: Routine) -> Index:
     return stride_of_points(f.argument("channels")) * POINTS
 
 
+def _patches_of_groups(rows: int, columns: int) -> list[int]:
+    """How many patches groups have: all but the last one, which may be the only one, and the last."""
+    count = math.prod(patch_counts(rows, columns))
+    last = count - (group_count(rows, columns) - 1) * GROUP
+    return [last] if last in (count, GROUP) else [GROUP, last]
+
+
+def tiles_of(patches: int, lanes: int, alone: int) -> list[tuple[int, int, int]]:
+    """So many patches as (first patch, vectors, patches alone): pairs of vectors, one, and up to so many alone."""
+    vectors, left = divmod(patches, lanes)
+    vectors += left > alone
+    tiles = [(n * lanes, min(2, vectors - n), 0) for n in range(0, vectors, 2)]
+    return tiles if left == 0 or left > alone else [*tiles, (vectors * lanes, 1, 1 if left == 1 else alone)]
+
+
 class Blocks(Struct, frozen=True):
     """Blocks of features, of which the first `higher` have one more than `low`, by groups of patches."""
 
@@ -103,6 +124,7 @@ class Blocks(Struct, frozen=True):
     adds: bool
     image: Image
     heights: list[int]
+    groups: list[int]
     count: Index
     low: Index
     higher: Index
@@ -117,15 +139,14 @@ class Blocks(Struct, frozen=True):
                 self._by_tiles(height, feature, group, t)
 
     def _by_tiles(self, height: int, feature: Index, group: Index, t: Value) -> None:
-        """By tiles of two vectors of patches; by one vector where there are no more patches."""
-        f, v, image = self.f, self.v, self.image
-        patches = f.least(image.down * image.across - group * GROUP, GROUP)
-        with f.loop(0, patches, 2 * v.lanes) as lane:
-            is_wide = patches - lane > v.lanes
-            for vectors, condition in ((2, is_wide), (1, is_wide ^ True)):
-                with f.when(condition):
-                    for skipped, features in split_block(height, TILE_FEATURES[v.lanes * v.size]):
-                        tile = Tile(v, features, height, vectors, self.adds)
+        f, v = self.f, self.v
+        is_last = group.equals(self.image.groups - 1)
+        for n, patches in enumerate(self.groups):
+            with f.when(is_last ^ (n + 1 < len(self.groups))) if len(self.groups) > 1 else nullcontext():
+                for lane, vectors, alone in tiles_of(patches, v.lanes, most_alone(v, height)):
+                    most = height if alone else TILE_FEATURES[v.lanes * v.size]
+                    for skipped, features in split_block(height, most):
+                        tile = Tile(v, features, height, vectors, self.adds, alone)
                         self._run(tile, skipped, feature, group * GROUP + lane, v.offset(f, t, lane))
 
     def _run(self, tile: Tile, skipped: int, first: Index, patch: Index, t: Value) -> None:

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from whorl.kernels.aligned import CACHE_LINE
+from whorl.kernels.convolution.few import load_features, vectors_of_features
 from whorl.kernels.convolution.operands import load_limits, result_pointer
-from whorl.kernels.machine import PREFETCH_TAPS
+from whorl.kernels.machine import FEW_SUMS, PREFETCH_TAPS
 from whorl.kernels.winograd.layout import GROUP, POINTS
 from whorl.kernels.winograd.taps import define_by_taps
 from whorl.kernels.winograd.transform import image_of, stride_of_points
@@ -22,17 +23,21 @@ OPERANDS = ["x", "w", "bias", "limits"]
 
 
 class Tile(Struct, frozen=True):
-    """So many features of a block by so many vectors of patches; `adds`: plus a tensor like the result."""
+    """So many features of a block by so many vectors of patches; `adds`: plus a tensor like the result.
+
+    With `alone` it is by so many patches of one vector, each of which is multiplied by vectors of all features.
+    """
 
     v: Vectors
     features: int
     block: int
     vectors: int
     adds: bool
+    alone: int = 0
 
     @property
     def name(self) -> str:
-        suffix = ".sum" * self.adds
+        suffix = f".alone{self.alone}" * (self.alone > 0) + ".sum" * self.adds
         return f"@whorl.patches.{self.v.suffix}.{self.features}of{self.block}x{self.vectors}{suffix}"
 
     @property
@@ -48,8 +53,11 @@ def define_tile(module: Module, tile: Tile) -> None:
     names = ["channels", "filters", "bounded", "rows", "columns", "patch"]
     f = Routine(module, tile.name, [result_pointer(tile.adds), "t", *OPERANDS, *["added"] * tile.adds], names)
     sums = f.slot(f"[{tile.features * POINTS * tile.width} x {v.scalar}]", align=CACHE_LINE)
-    with f.loop(0, POINTS) as point:
-        _multiply(f, tile, point, sums)
+    if tile.alone:
+        _multiply_alone(f, tile, sums)
+    else:
+        with f.loop(0, POINTS) as point:
+            _multiply(f, tile, point, sums)
     broken = f.variable(f.number(0, v.waiting_mask))
     with f.loop(0, tile.features) as feature:
         _finish_patches(f, tile, v.offset(f, sums, feature * (POINTS * tile.width)), feature, broken)
@@ -80,6 +88,37 @@ def _multiply(f: Routine, tile: Tile, point: Index, sums: Value) -> None:
     for r, row in enumerate(slots):
         for n, slot in enumerate(row):
             v.store(f, f.load(v.type, slot), v.offset(f, target, r * POINTS * tile.width + n * v.lanes))
+
+
+def _multiply_alone(f: Routine, tile: Tile, sums: Value) -> None:
+    """The same for patches alone, and zeros in the other lanes; of a single one several points side by side."""
+    v, channels, parts = tile.v, f.argument("channels"), vectors_of_features(tile.v, tile.block)
+    with f.loop(0, tile.features * POINTS) as n:
+        v.store(f, v.constant(f, 0.0), v.offset(f, sums, n * tile.width))
+    together = FEW_SUMS // 2 if tile.alone == 1 else 1
+    slots = [[[f.variable(v.constant(f, 0.0)) for _ in range(tile.alone)] for _ in parts] for _ in range(together)]
+    with f.loop(0, POINTS, together) as first:
+        for slot in (slot for rows in slots for row in rows for slot in row):
+            f.store(v.constant(f, 0.0), slot)
+        with f.loop(0, channels) as channel:
+            for n, rows in enumerate(slots):
+                point = first + n
+                x = v.offset(f, f["t"], stride_of_points(channels) * point + channel * GROUP)
+                elements = [v.load_splat(f, v.offset(f, x, k)) for k in range(tile.alone)]
+                w = (point * channels + channel) * tile.block
+                prefetch_element(f, f["w"], v.scalar, w + PREFETCH_TAPS * tile.block, f.argument("filters"))
+                for (start, _), row in zip(parts, rows, strict=True):
+                    factors = load_features(f, v, tile.block, v.offset(f, f["w"], w + start))
+                    for element, slot in zip(elements, row, strict=True):
+                        f.store(add_product(f, v, f.load(v.type, slot), element, factors), slot)
+        for n, rows in enumerate(slots):
+            for (start, lanes), row in zip(parts, rows, strict=True):
+                for k, slot in enumerate(row):
+                    total = f.load(v.type, slot)
+                    for lane in lanes:
+                        element = f.value(v.scalar, f"extractelement {total}, i64 {lane}")
+                        position = (first + (n + (start + lane) * POINTS)) * tile.width + k
+                        f.store(element, v.offset(f, sums, position), v.size)
 
 
 def _finish_patches(f: Routine, tile: Tile, sums: Value, feature: Index, broken: Value) -> None:
