@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from whorl.ir.elements.mapping import note_read
 from whorl.kernels.convolution.layout import pack_filters, unpack_filters
 from whorl.kernels.machine import CHANNEL_STEP
 from whorl.kernels.plane.layout import AroundElements
@@ -65,16 +66,20 @@ def pays(layout: object, channels: int, features: int) -> bool:
 def transform_filters(filters: np.ndarray) -> np.ndarray:
     """Filters [group, features, channels * 9] as [group, features * 16 * channels]: packed, point by point."""
     group, features, taps = filters.shape
-    rows = _transform_axis(filters.reshape(group, features, taps // 9, 3, 3).transpose(3, 0, 1, 4, 2))
-    points = _transform_axis(rows.transpose(3, 1, 2, 0, 4))
-    return pack_filters(points.transpose(1, 2, 3, 0, 4).reshape(group, features, -1))
+    along = np.ascontiguousarray(filters.reshape(group, features, taps // 9, 9).transpose(3, 0, 1, 2))
+    columns = [_transform_axis(*along[j::3]) for j in range(3)]
+    points = np.empty((group, features, POINTS, taps // 9), filters.dtype)
+    for i in range(4):
+        for j, point in enumerate(_transform_axis(*(column[i] for column in columns))):
+            points[:, :, 4 * i + j] = point
+    note_read(filters)
+    return pack_filters(points.reshape(group, features, -1))
 
 
-def _transform_axis(taps: np.ndarray) -> np.ndarray:
-    """G g along the first axis."""
-    first, middle, last = taps
+def _transform_axis(first: np.ndarray, middle: np.ndarray, last: np.ndarray) -> list[np.ndarray]:
+    """G g along an axis."""
     ends, half = (first + last) / 2, middle / 2
-    return np.stack([first, ends + half, ends - half, last])
+    return [first, ends + half, ends - half, last]
 
 
 def points_of(packed: np.ndarray, features: int) -> np.ndarray:
