@@ -8,13 +8,17 @@ transformed patches, as matrices are.
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from whorl.ir.elements.mapping import note_read
 from whorl.kernels.convolution.layout import pack_filters, unpack_filters
 from whorl.kernels.machine import CHANNEL_STEP
 from whorl.kernels.plane.layout import AroundElements
+from whorl.llvm.value import Index
 
+Number = TypeVar("Number", int, Index)
 POINTS = 16
 GROUP = 32
 """Patches that lie side by side, for every width of vectors."""
@@ -27,26 +31,29 @@ ADDITIONS = 96
 _G_INVERSE = np.array([[1, 0, 0, 0], [0, 1, -1, 0], [0, 0, 0, 1]])
 
 
-def patch_counts(rows: int, columns: int) -> tuple[int, int]:
+def patch_counts(rows: Number, columns: Number) -> tuple[Number, Number]:
     """Patches along both axes of an image."""
     return (rows + 1) // 2, (columns + 1) // 2
 
 
-def group_count(rows: int, columns: int) -> int:
+def group_count(rows: Number, columns: Number) -> Number:
     down, across = patch_counts(rows, columns)
-    return -(-down * across // GROUP)
+    return (down * across + (GROUP - 1)) // GROUP
 
 
-def point_stride(channels: int) -> int:
+def point_stride(channels: Number) -> Number:
     """Elements from one point of a group of patches to the next: not a power of two, so that no set of a cache has all
     points of a channel."""
     return channels * GROUP + CHANNEL_STEP
 
 
-def plane_size(rows: int, columns: int) -> int:
-    """Elements of one of the four planes of even and odd rows and columns, with zeros around it: whole vectors."""
+def plane_size(rows: Number, columns: Number) -> Number:
+    """Elements of one of the four planes of even and odd rows and columns: whole vectors.
+
+    Patches have some elements before the first row, and some behind the last one.
+    """
     _, across = patch_counts(rows, columns)
-    return (-(-across // GROUP) + group_count(rows, columns) + 2) * GROUP
+    return ((across + (GROUP - 1)) // GROUP + group_count(rows, columns) + 2) * GROUP
 
 
 def pays(layout: object, channels: int, features: int) -> bool:

@@ -18,9 +18,9 @@ from whorl.kernels.convolution.operands import feature_operands, result_pointer
 from whorl.kernels.convolution.tile import split_block
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import FILTER_BLOCK, NEAR_PATCHES, TILE_FEATURES
-from whorl.kernels.winograd.layout import GROUP, POINTS, group_count, patch_counts
+from whorl.kernels.winograd.layout import GROUP, POINTS, group_count, patch_counts, point_stride
 from whorl.kernels.winograd.tile import OPERANDS, Tile, define_tile
-from whorl.kernels.winograd.transform import Image, image_of, own_planes, stride_of_points, transform_channel
+from whorl.kernels.winograd.transform import Image, image_of, own_planes, transform_channel
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
@@ -98,7 +98,7 @@ def _multiply(f: Routine, v: Vectors, blocks: Blocks) -> None:
 
 
 def _group_size(f: Routine) -> Index:
-    return stride_of_points(f.argument("channels")) * POINTS
+    return point_stride(f.argument("channels")) * POINTS
 
 
 def _patches_of_groups(rows: int, columns: int) -> list[int]:

@@ -10,9 +10,9 @@ from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.convolution.few import load_features, vectors_of_features
 from whorl.kernels.convolution.operands import load_limits, result_pointer
 from whorl.kernels.machine import FEW_SUMS, PREFETCH_TAPS
-from whorl.kernels.winograd.layout import GROUP, POINTS
+from whorl.kernels.winograd.layout import GROUP, POINTS, point_stride
 from whorl.kernels.winograd.taps import define_by_taps
-from whorl.kernels.winograd.transform import image_of, stride_of_points
+from whorl.kernels.winograd.transform import image_of
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
@@ -74,7 +74,7 @@ def _multiply(f: Routine, tile: Tile, point: Index, sums: Value) -> None:
     """The sums over channels at a point, as [feature, point, patch]."""
     v, channels = tile.v, f.argument("channels")
     slots = [[f.variable(v.constant(f, 0.0)) for _ in range(tile.vectors)] for _ in range(tile.features)]
-    t, first = v.offset(f, f["t"], stride_of_points(channels) * point), point * channels
+    t, first = v.offset(f, f["t"], point_stride(channels) * point), point * channels
     with f.loop(0, channels) as channel:
         x = v.offset(f, t, channel * GROUP)
         columns = [v.load(f, v.offset(f, x, n * v.lanes)) for n in range(tile.vectors)]
@@ -103,7 +103,7 @@ def _multiply_alone(f: Routine, tile: Tile, sums: Value) -> None:
         with f.loop(0, channels) as channel:
             for n, rows in enumerate(slots):
                 point = first + n
-                x = v.offset(f, f["t"], stride_of_points(channels) * point + channel * GROUP)
+                x = v.offset(f, f["t"], point_stride(channels) * point + channel * GROUP)
                 elements = [v.load_splat(f, v.offset(f, x, k)) for k in range(tile.alone)]
                 w = (point * channels + channel) * tile.block
                 prefetch_element(f, f["w"], v.scalar, w + PREFETCH_TAPS * tile.block, f.argument("filters"))

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
-from whorl.kernels.machine import CHANNEL_STEP
-from whorl.kernels.winograd.layout import GROUP, POINTS
+from whorl.kernels.winograd.layout import GROUP, POINTS, group_count, patch_counts, plane_size, point_stride
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
@@ -30,21 +29,12 @@ class Image(Struct, frozen=True):
     down: Index
     across: Index
     groups: Index
-
-    @property
-    def plane(self) -> Index:
-        """Elements of a plane: patches have some before the first row, and some behind the last."""
-        return ((self.across + (GROUP - 1)) // GROUP + self.groups + 2) * GROUP
+    plane: Index
 
 
 def image_of(f: Routine) -> Image:
-    rows, columns = f.indices("rows", "columns")
-    down, across = (rows + 1) // 2, (columns + 1) // 2
-    return Image(rows, columns, down, across, (down * across + (GROUP - 1)) // GROUP)
-
-
-def stride_of_points(channels: Index) -> Index:
-    return channels * GROUP + CHANNEL_STEP
+    image = rows, columns = f.argument("rows"), f.argument("columns")
+    return Image(rows, columns, *patch_counts(*image), group_count(*image), plane_size(*image))
 
 
 def define_transform(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
@@ -95,9 +85,9 @@ def _define_channel(module: Module, v: Vectors) -> str:
     with f.loop(begin, end) as group, f.loop(0, GROUP, v.lanes) as lane:
         here = f.load_index(column)
         points = _transformed(_patches(f, v, group * GROUP + lane, image, v.splat_number(f, here) + lanes))
-        target = group * (stride_of_points(channels) * POINTS) + channel * GROUP + lane
+        target = group * (point_stride(channels) * POINTS) + channel * GROUP + lane
         for n, point in enumerate(points):
-            v.store(f, point, f.offset_outside(f["t"], v.scalar, target + stride_of_points(channels) * n))
+            v.store(f, point, f.offset_outside(f["t"], v.scalar, target + point_stride(channels) * n))
         f.store(_below(f, here + step, image.across), column)
     f.end()
     return name
