@@ -18,13 +18,7 @@ from whorl.kernels.kernel import Dtypes, Kernel, Numbers
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
 from whorl.kernels.product.llvm import define_packed_matmul, define_vector_matmul
 from whorl.kernels.product.meaning import PACKED_DOTS, PACKED_MATMUL, VECTOR_MATMUL
-from whorl.kernels.winograd.meaning import (
-    WINOGRAD_CONVOLUTION,
-    WINOGRAD_CONVOLUTION_SUM,
-    WINOGRAD_PRODUCTS,
-    WINOGRAD_PRODUCTS_SUM,
-    WINOGRAD_TRANSFORM,
-)
+from whorl.kernels.winograd.meaning import WINOGRAD_CONVOLUTION, WINOGRAD_CONVOLUTION_SUM
 from whorl.llvm.module import Module
 
 
@@ -49,9 +43,6 @@ KERNELS = {
         Kernel("convolution_sum", CONVOLUTION_SUM, _later("convolution.llvm", "define_convolution_sum")),
         Kernel("same_convolution", SAME_CONVOLUTION, _later("convolution.llvm", "define_same_convolution")),
         Kernel("same_convolution_sum", SAME_CONVOLUTION_SUM, _later("convolution.llvm", "define_same_convolution_sum")),
-        Kernel("winograd_transform", WINOGRAD_TRANSFORM, _later("winograd.transform", "define_transform")),
-        Kernel("winograd_products", WINOGRAD_PRODUCTS, _later("winograd.llvm", "define_products")),
-        Kernel("winograd_products_sum", WINOGRAD_PRODUCTS_SUM, _later("winograd.llvm", "define_products_sum")),
         Kernel("winograd_convolution", WINOGRAD_CONVOLUTION, _later("winograd.llvm", "define_convolution")),
         Kernel("winograd_convolution_sum", WINOGRAD_CONVOLUTION_SUM, _later("winograd.llvm", "define_convolution_sum")),
         Kernel("convolution_dots", CONVOLUTION_DOTS, _define_convolution),

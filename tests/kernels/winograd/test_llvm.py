@@ -32,19 +32,17 @@ def test_result_is_the_convolution(image: tuple[int, int], width: int) -> None:
 
 
 @pytest.mark.parametrize("image", [(1, 1), (7, 5), (14, 14), (40, 30)])
-@pytest.mark.parametrize("is_one", [True, False], ids=["one kernel", "two kernels"])
-def test_machine_code_gives_what_the_kernels_mean(image: tuple[int, int], is_one: bool) -> None:
+def test_machine_code_gives_what_the_kernels_mean(image: tuple[int, int]) -> None:
     case = Case(image, 27, 4, FLOAT32)
-    np.testing.assert_allclose(case.run(is_one=is_one), case.meant(), rtol=1e-4, atol=1e-4)
+    np.testing.assert_allclose(case.run(), case.meant(), rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("image", [(14, 14), (30, 50), (66, 62)])
 @pytest.mark.parametrize("features", [24, 49])
-@pytest.mark.parametrize("is_one", [True, False], ids=["one kernel", "two kernels"])
-def test_parts_are_the_whole(image: tuple[int, int], features: int, is_one: bool) -> None:
+def test_parts_are_the_whole(image: tuple[int, int], features: int) -> None:
     case = Case(image, features, 17, FLOAT32)
     parts = (9, 15), (15, 16), (0, 1), (1, 8), (8, 9)
-    np.testing.assert_array_equal(case.run(None, parts, is_one), case.run(is_one=False))
+    np.testing.assert_array_equal(case.run(None, parts), case.run())
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Winograd's convolutions in LLVM IR: the transformed patches of an image by the transformed filters of features.
 
-A unit of work is a block of features by a group of patches. Units follow each other so that the patches of some groups
-stay near while the blocks go by.
+The patches of some groups are transformed, and stay near while the blocks of features go by.
 """
 
 from __future__ import annotations
@@ -31,74 +30,47 @@ LEAST_BYTES = 16
 
 
 def define_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    return _define(module, dtypes, numbers, "convolution", False)
+    return _define(module, dtypes, numbers, False)
 
 
 def define_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    return _define(module, dtypes, numbers, "convolution", True)
+    return _define(module, dtypes, numbers, True)
 
 
-def define_products(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    return _define(module, dtypes, numbers, "products", False)
-
-
-def define_products_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    return _define(module, dtypes, numbers, "products", True)
-
-
-def _define(module: Module, dtypes: Dtypes, numbers: Numbers, what: str, adds: bool) -> str:
-    machine = module.machine if module.machine.has_large_frames else replace(module.machine, vector_bytes=LEAST_BYTES)
-    v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
-    groups = _patches_of_groups(*numbers[-2:])
-    suffix = f"{'x'.join(map(str, heights))}by{'and'.join(map(str, groups))}{'.sum' * adds}"
-    name = f"@whorl.winograd_{what}.{v.suffix}.{suffix}"
-    if name in module:
-        return name
-    is_products = what == "products"
-    pointers = [result_pointer(adds), *(["t"] if is_products else ["_t", "_planes"]), *OPERANDS, *["added"] * adds]
-    names = ["features", "channels", "bounded", "rows", "columns"]
-    f = Routine(module, name, pointers, names, polls=True, divides=True)
-    features = f.argument("features")
-    count = (features + (FILTER_BLOCK - 1)) // FILTER_BLOCK
-    low = features // count
-    blocks = Blocks(f, v, adds, image_of(f), heights, groups, count, low, features - count * low)
-    (_multiply if is_products else _convolve)(f, v, blocks)
-    f.end()
-    return name
-
-
-def _convolve(f: Routine, v: Vectors, blocks: Blocks) -> None:
+def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
     """for some groups of patches: for channels: transform; for blocks of features: for these groups: tiles.
 
-    Each core transforms its own groups, and finds them in its cache.
+    Parts are shares of all blocks by all groups. Each transforms the groups that it has: two cores exchange lines of
+    their caches more slowly than they make them.
     """
-    image, size = blocks.image, _group_size(f)
-    planes, (first, end) = own_planes(f, v, image), f.share(image.groups)
+    machine = module.machine if module.machine.has_large_frames else replace(module.machine, vector_bytes=LEAST_BYTES)
+    v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
+    patches = _patches_of_groups(*numbers[-2:])
+    shape = f"{'x'.join(map(str, heights))}by{'and'.join(map(str, patches))}{'.sum' * adds}"
+    name = f"@whorl.winograd_convolution.{v.suffix}.{shape}"
+    if name in module:
+        return name
+    pointers = [result_pointer(adds), "_t", "_planes", *OPERANDS, *["added"] * adds]
+    names = ["features", "channels", "bounded", "rows", "columns"]
+    f = Routine(module, name, pointers, names, polls=True, divides=True)
+    image, (features, channels) = image_of(f), f.indices("features", "channels")
+    count, size = (features + (FILTER_BLOCK - 1)) // FILTER_BLOCK, point_stride(channels) * POINTS
+    low = features // count
+    blocks = Blocks(f, v, adds, image, heights, patches, low, features - count * low)
     together = f.most(f.index(NEAR_PATCHES) // (size * v.size), 1)
-    with f.loop(first, end, together) as begin:
-        stop = f.least(begin + together, end)
+    first, end = f.share((image.groups + (together - 1)) // together * count)
+    planes = own_planes(f, v, image)
+    with f.loop(first // count, f.choose(first < end, (end + (count - 1)) // count, 0)) as some:
+        begin = some * together
+        stop, before = f.least(begin + together, image.groups), some * count
         t = f.offset_outside(f["t"], v.scalar, (f.argument("first_part") * together - begin) * size)
-        with f.loop(0, f.argument("channels")) as channel:
+        with f.loop(0, channels) as channel:
             f.poll((stop - begin) * (8 * GROUP) // LANES)
             transform_channel(f, v, t, planes, channel, (begin, stop))
-        with f.loop(0, blocks.count) as block, f.loop(begin, stop) as group:
+        with f.loop(f.most(first - before, 0), f.least(end - before, count)) as block, f.loop(begin, stop) as group:
             blocks.multiply(block, group, f.offset_outside(t, v.scalar, group * size))
-
-
-def _multiply(f: Routine, v: Vectors, blocks: Blocks) -> None:
-    """for some groups of patches: for blocks of features: for these groups: tiles; parts are shares of all of them."""
-    groups, size = blocks.image.groups, _group_size(f)
-    together = f.most(f.index(NEAR_PATCHES) // (size * v.size), 1)
-    with f.loop(*f.share(groups * blocks.count)) as unit:
-        before = unit // (together * blocks.count) * together
-        rest, here = unit - before * blocks.count, f.least(groups - before, together)
-        block = rest // here
-        group = before + (rest - block * here)
-        blocks.multiply(block, group, v.offset(f, f["t"], group * size))
-
-
-def _group_size(f: Routine) -> Index:
-    return point_stride(f.argument("channels")) * POINTS
+    f.end()
+    return name
 
 
 def _patches_of_groups(rows: int, columns: int) -> list[int]:
@@ -124,8 +96,7 @@ class Blocks(Struct, frozen=True):
     adds: bool
     image: Image
     heights: list[int]
-    groups: list[int]
-    count: Index
+    patches: list[int]
     low: Index
     higher: Index
 
@@ -141,8 +112,8 @@ class Blocks(Struct, frozen=True):
     def _by_tiles(self, height: int, feature: Index, group: Index, t: Value) -> None:
         f, v = self.f, self.v
         is_last = group.equals(self.image.groups - 1)
-        for n, patches in enumerate(self.groups):
-            with f.when(is_last ^ (n + 1 < len(self.groups))) if len(self.groups) > 1 else nullcontext():
+        for n, patches in enumerate(self.patches):
+            with f.when(is_last ^ (n + 1 < len(self.patches))) if len(self.patches) > 1 else nullcontext():
                 for lane, vectors, alone in tiles_of(patches, v.lanes, most_alone(v, height)):
                     most = height if alone else TILE_FEATURES[v.lanes * v.size]
                     for skipped, features in split_block(height, most):

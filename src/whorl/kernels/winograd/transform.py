@@ -10,12 +10,11 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
-from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.winograd.layout import GROUP, POINTS, group_count, patch_counts, plane_size, point_stride
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import Vectors, vectors_of
+from whorl.llvm.vectors import Vectors
 
 PLANES = 4
 """Odd rows, of which the first one lies before the image, and even rows; of each the even and the odd columns."""
@@ -35,22 +34,6 @@ class Image(Struct, frozen=True):
 def image_of(f: Routine) -> Image:
     image = rows, columns = f.argument("rows"), f.argument("columns")
     return Image(rows, columns, *patch_counts(*image), group_count(*image), plane_size(*image))
-
-
-def define_transform(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
-    """The patches of all channels, of which parts are shares."""
-    v = vectors_of(dtypes[0], module.machine)
-    name = f"@whorl.winograd_transform.{v.suffix}"
-    if name in module:
-        return name
-    f = Routine(module, name, ["_t", "_planes", "x"], ["channels", "rows", "columns"], polls=True, divides=True)
-    image, (begin, end) = image_of(f), f.share(f.argument("channels"))
-    planes = own_planes(f, v, image)
-    with f.loop(begin, end) as channel:
-        f.poll(8 * image.rows * image.columns // LANES)
-        transform_channel(f, v, f["t"], planes, channel, (f.index(0), image.groups))
-    f.end()
-    return name
 
 
 def own_planes(f: Routine, v: Vectors, image: Image) -> Value:

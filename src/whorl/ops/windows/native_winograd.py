@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import View, fixed
-from whorl.kernels.winograd.layout import POINTS, group_count
-from whorl.kernels.winograd.meaning import parts_extents, transform_extents
-from whorl.llvm.routine import PARTS
+from whorl.kernels.winograd.layout import POINTS
+from whorl.kernels.winograd.meaning import working_extents
 from whorl.ops.windows.native_convolution import Ending, Result, limits_of, moved
 
 
@@ -22,25 +21,14 @@ def winograd_convolution(k: NativeBuilder, x: View, filters: View, bias: View, f
     source, packed, term = k.address(x), k.address(filters), k.address(bias)
     limits = limits_of(k, dtype, ending) or term
     zero, numbers = k.const(0), (each, depth, int(ending.bounds is not None), rows, columns)
-    is_one = group_count(rows, columns) >= PARTS
-    extents = parts_extents if is_one else transform_extents
-    patches, planes, *_ = (k.temporary(dtype, (n,)) for n in extents((depth, rows, columns), dtype)[:2])
-    name = f"winograd_{'convolution' if is_one else 'products'}{'' if ending.added is None else '_sum'}"
+    patches, planes = (k.temporary(dtype, (n,)) for n in working_extents(depth, rows, columns, dtype))
+    name = "winograd_convolution" if ending.added is None else "winograd_convolution_sum"
     with k.loop(batch) as n, k.loop(group) as g:
         channel = k.add(k.mul(n, k.const(channels)), k.mul(g, k.const(depth)))
         image = moved(k, source, k.mul(channel, k.const(rows * columns)))
-        first, memory = k.mul(g, k.const(each)), [(patches, (zero,)), (planes, (zero,))]
-        if not is_one:
-            k.call("winograd_transform", [*memory, image], (depth, rows, columns))
+        first = k.mul(g, k.const(each))
         own = moved(k, packed, k.mul(g, k.const(each * depth * POINTS)))
-        operands = [
-            result.address(n, first),
-            *(memory if is_one else memory[:1]),
-            image,
-            own,
-            moved(k, term, first),
-            limits,
-        ]
-        operands += result.added(n, first)
+        memory = [result.address(n, first), (patches, (zero,)), (planes, (zero,))]
+        operands = [*memory, image, own, moved(k, term, first), limits, *result.added(n, first)]
         k.call(name, operands, numbers)
     return result.view()
