@@ -150,6 +150,33 @@ def test_rows_that_may_read_what_another_one_wrote_stay(form: str) -> None:
     assert isinstance(made.body[0], For)
 
 
+def rows_by_way_of_a_kernel(columns: Expr) -> tuple[Program, Buffer]:
+    """Each row times a matrix, by a kernel that writes to scratch memory; then copied from there, last to first."""
+    line, matrix = Buffer("line", FLOAT32, (LENGTH,)), Buffer("b", FLOAT32, (LENGTH, LENGTH))
+    zero = index_const(0)
+    product = Call("vector_matmul", [(line, (zero,)), (X, (I, zero)), (matrix, (zero, zero))], (LENGTH, columns))
+    mirrored = Apply(INT64, "sub", (Apply(INT64, "sub", (LENGTH, index_const(1))), K))
+    back = For(K, LENGTH, [Store(Y, (I, K), Load(FLOAT32, line, (mirrored,)))], parallel=True)
+    made = Program([LENGTH, ROWS], [X, Y, matrix], [line], [For(I, ROWS, [product, back])], results=[Y])
+    return made, line
+
+
+def test_kernel_that_reads_another_row_each_time_has_memory_for_every_range() -> None:
+    made, line = rows_by_way_of_a_kernel(LENGTH)
+    assert list(spread(made)) == [line]
+    verify_program(made)
+    x, matrix = np.arange(60, dtype=np.float32).reshape(20, 3), np.arange(9, dtype=np.float32).reshape(3, 3)
+    y = np.zeros_like(x)
+    assert interpret(made, [3, 20], [x, y, matrix]).status == 0
+    np.testing.assert_array_equal(y, (x @ matrix)[:, ::-1])
+
+
+def test_kernel_that_writes_as_much_as_its_row_says_is_not_shared() -> None:
+    made, _ = rows_by_way_of_a_kernel(Apply(INT64, "min", (I, LENGTH)))
+    assert not spread(made)
+    assert isinstance(made.body[0], For)
+
+
 def test_running_total_is_not_shared() -> None:
     total = Var(FLOAT32, "total", False)
     add = Assign(total, Apply(FLOAT32, "add", (total, Load(FLOAT32, X, (I, index_const(0))))))

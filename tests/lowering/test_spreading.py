@@ -8,8 +8,9 @@ from whorl.ir.dims import evaluate
 from whorl.ir.native.expressions import Buffer
 from whorl.ir.types import Known
 from whorl.kernel.outline import spreads_of
-from whorl.kernel.program import Program
+from whorl.kernel.program import Call, For, Program
 from whorl.kernel.spread import RANGES
+from whorl.kernel.walk import all_statements
 from whorl.lowering import spreading
 from whorl.lowering.graph_program import GraphProgram
 from whorl.lowering.graphs import lower_graph
@@ -46,3 +47,27 @@ def test_nests_of_many_rows_are_shared() -> None:
 def test_program_of_little_work_is_as_it_was() -> None:
     graph = graph_of("main (float[4] x) => (float[4] y) { y = Exp(x) }")
     assert spread_graph(graph) is graph and not spreads_of(graph.program.body)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "main (float[1, 64, 112, 112] x) => (y) { y = MaxPool <kernel_shape = [3, 3], strides = [2, 2]> (x) }",
+        "main (float[1, 64, 112, 112] x) => (y) { y = AveragePool <kernel_shape = [3, 3]> (x) }",
+        "main (float[1, 64, 99, 99] x, float[64, 1, 3, 3] w) => (y) { y = Conv <group = 64, strides=[2, 2]> (x, w) }",
+    ],
+    ids=["maxima", "means", "a filter for each channel"],
+)
+def test_planes_that_are_copied_one_after_the_other_are_shared(text: str) -> None:
+    shared = spread_graph(graph_of(text))
+    statements = [s for nest in spreads_of(shared.program.body) for s in all_statements(nest.body)]
+    kernels = {statement.kernel for statement in statements if isinstance(statement, Call)}
+    assert "split_phases" in kernels and len(kernels) > 1
+
+
+def test_few_images_are_shared_by_the_parts_of_their_kernels() -> None:
+    """Of three images, one core would compute two."""
+    text = "main (float[3, 24, 40, 40] x, float[24, 24, 5, 5] w) => (y) { y = Conv <strides = [2, 2]> (x, w) }"
+    shared = spread_graph(graph_of(text))
+    assert all(len(nest.body) == 1 and not isinstance(nest.body[0], For) for nest in spreads_of(shared.program.body))
+    assert len(spreads_of(shared.program.body)) > 1

@@ -166,8 +166,8 @@ class _Spreader(Struct):
         work, extent = self.of_block(axes[-1].body), index_const(1)
         for axis in axes:
             extent = _mul(extent, axis.extent)
-        total = _mul(extent, work)
-        if not self.is_worth(total, is_repeated, LOOPS) or (isinstance(extent, Const) and extent.value < 2):
+        total, least = _mul(extent, work), 2 * RANGES if _has_parts(loop) else 2
+        if not self.is_worth(total, is_repeated, LOOPS) or (isinstance(extent, Const) and extent.value < least):
             return None
         own = self.private_buffers(loop, axes)
         if own is None:
@@ -468,7 +468,8 @@ def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[F
 def _is_written_first(block: Sequence[Statement], buffer: Buffer, changing: Container[Expr]) -> bool:
     """Whether each iteration writes the same elements of a buffer, at whatever `changing` variables are, then reads it.
 
-    What it reads without having written it, the first iteration would have read before anything was written.
+    A kernel writes as many elements as its numbers say, whatever it reads. What an iteration reads without having
+    written it, the first iteration would have read before anything was written.
     """
     is_written = False
     for statement in block:
@@ -479,7 +480,8 @@ def _is_written_first(block: Sequence[Statement], buffer: Buffer, changing: Cont
         if any(isinstance(s, When | While) for s in inside):
             return False
         fixed = [e for _, index in uses for e in index]
-        fixed += [e for s in inside if isinstance(s, Call | For) for e in expressions(s)]
+        fixed += [e for s in inside if isinstance(s, For) for e in expressions(s)]
+        fixed += [n for s in inside if isinstance(s, Call) for n in s.numbers if not isinstance(n, int)]
         if any(part in changing or isinstance(part, Load) for e in fixed for part in parts_in_order(e)):
             return False
         if not is_written:
@@ -489,6 +491,11 @@ def _is_written_first(block: Sequence[Statement], buffer: Buffer, changing: Cont
                 return False
         is_written = True
     return True
+
+
+def _has_parts(loop: For) -> bool:
+    """Whether kernels inside could be shared instead, each by its parts."""
+    return any(isinstance(s, Call) and KERNELS[s.kernel].meaning.factors for s in all_statements([loop]))
 
 
 def _operands(call: Call) -> Iterator[Buffer]:
