@@ -50,7 +50,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     name = f"@whorl.winograd_convolution.{v.suffix}.{shape}"
     if name in module:
         return name
-    pointers = [result_pointer(adds), "_t", "_planes", *OPERANDS, *["added"] * adds]
+    pointers = [result_pointer(adds), "_t", "_planes", *OPERANDS, *["=added"] * adds]
     names = ["features", "channels", "bounded", "rows", "columns"]
     f = Routine(module, name, pointers, names, polls=True, divides=True)
     image, (features, channels) = image_of(f), f.indices("features", "channels")

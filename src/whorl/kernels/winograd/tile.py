@@ -51,7 +51,7 @@ def define_tile(module: Module, tile: Tile) -> None:
         return
     v = tile.v
     names = ["channels", "filters", "bounded", "rows", "columns", "patch"]
-    f = Routine(module, tile.name, [result_pointer(tile.adds), "t", *OPERANDS, *["added"] * tile.adds], names)
+    f = Routine(module, tile.name, [result_pointer(tile.adds), "t", *OPERANDS, *["=added"] * tile.adds], names)
     sums = f.slot(f"[{tile.features * POINTS * tile.width} x {v.scalar}]", align=CACHE_LINE)
     if tile.alone:
         _multiply_alone(f, tile, sums)
