@@ -26,6 +26,17 @@ def test_taps_come_back(features: int) -> None:
         np.testing.assert_allclose(untransform_filters(rows, features), own, rtol=1e-12, atol=1e-12)
 
 
+@pytest.mark.parametrize("taps", [[0, 6], [1, 7], [8, 2], [6, 7, 8], [4, 6, 8]])
+@pytest.mark.parametrize("huge", [np.inf, -np.inf, np.nan, 3e38])
+def test_taps_whose_sums_are_not_finite_come_back_exactly(huge: float, taps: list[int]) -> None:
+    filters = np.ones((1, 5, 4 * 9), np.float32)
+    filters[0, 3, 9:18] = [huge if n in taps else n / 8 for n in range(9)]
+    packed = transform_filters(filters)[0]
+    np.testing.assert_array_equal(untransform_filters(packed, 5), filters[0])
+    is_finite = np.isfinite(points_of(packed, 5)).all(axis=(1, 2))
+    assert np.argwhere(~is_finite).tolist() == [[3, 1]]
+
+
 @pytest.mark.parametrize(
     ("image", "channels", "features", "expected"),
     [((14, 14), 256, 256, True), ((56, 56), 128, 32, True), ((7, 7), 512, 512, False), ((56, 56), 8, 64, False)],

@@ -28,7 +28,8 @@ from which products take far longer than transforms."""
 ADDITIONS = 96
 """Products that take about as long as it takes to transform a patch of a channel, or of a feature."""
 
-_G_INVERSE = np.array([[1, 0, 0, 0], [0, 1, -1, 0], [0, 0, 0, 1]])
+_TAP_POINTS = [0, 1, 3]
+"""The point along an axis at which a tap is, or has the point 2 added."""
 
 
 def patch_counts(rows: Number, columns: Number) -> tuple[Number, Number]:
@@ -71,16 +72,30 @@ def pays(layout: object, channels: int, features: int) -> bool:
 
 
 def transform_filters(filters: np.ndarray) -> np.ndarray:
-    """Filters [group, features, channels * 9] as [group, features * 16 * channels]: packed, point by point."""
+    """Filters [group, features, channels * 9] as [group, features * 16 * channels]: packed, point by point.
+
+    Of nine taps whose sums are not all finite the points are the taps themselves, and NaN along the point 2 of both
+    axes: all results are NaN at first, and computed by taps that are known exactly.
+    """
     group, features, taps = filters.shape
     along = np.ascontiguousarray(filters.reshape(group, features, taps // 9, 9).transpose(3, 0, 1, 2))
-    columns = [_transform_axis(*along[j::3]) for j in range(3)]
     points = np.empty((group, features, POINTS, taps // 9), filters.dtype)
-    for i in range(4):
-        for j, point in enumerate(_transform_axis(*(column[i] for column in columns))):
-            points[:, :, 4 * i + j] = point
+    with np.errstate(invalid="ignore", over="ignore"):
+        columns = [_transform_axis(*along[j::3]) for j in range(3)]
+        for i in range(4):
+            for j, point in enumerate(_transform_axis(*(column[i] for column in columns))):
+                points[:, :, 4 * i + j] = point
+    if not np.isfinite(points).all():
+        _keep_taps(points, along)
     note_read(filters)
     return pack_filters(points.reshape(group, features, -1))
+
+
+def _keep_taps(points: np.ndarray, along: np.ndarray) -> None:
+    for position in zip(*np.nonzero(~np.isfinite(points).all(axis=2)), strict=True):
+        block = np.full((4, 4), np.nan)
+        block[np.ix_(_TAP_POINTS, _TAP_POINTS)] = along[(slice(None), *position)].reshape(3, 3)
+        points[position[0], position[1], :, position[2]] = block.reshape(-1)
 
 
 def _transform_axis(first: np.ndarray, middle: np.ndarray, last: np.ndarray) -> list[np.ndarray]:
@@ -101,4 +116,11 @@ def untransform_filters(packed: np.ndarray, features: int) -> np.ndarray:
 
 def filters_of(points: np.ndarray) -> np.ndarray:
     """The filters [features, channels, 3, 3] that were transformed to points [features, 4, 4, channels]."""
-    return np.einsum("ij,fjkc,lk->fcil", _G_INVERSE.astype(points.dtype), points, _G_INVERSE.astype(points.dtype))
+    return _taps(_taps(points, 1), 2).transpose(0, 3, 1, 2)
+
+
+def _taps(points: np.ndarray, axis: int) -> np.ndarray:
+    taps = points.take(_TAP_POINTS, axis)
+    middle, added = taps.swapaxes(0, axis)[1], points.swapaxes(0, axis)[2]
+    middle -= np.where(np.isnan(added), 0, added)
+    return taps

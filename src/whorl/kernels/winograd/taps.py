@@ -51,7 +51,7 @@ def _sum(f: Routine, v: Vectors, window: tuple[Index, Index], feature: Index) ->
 
 
 def _tap(f: Routine, v: Vectors, i: Index, j: Index, channel: Index, feature: Index) -> Value:
-    """A tap of a filter: along each axis the point 0, the point 1 less the point 2, or the point 3."""
+    """A tap of a filter: along each axis the point 0, 1 less the point 2 unless that is NaN, or 3."""
     channels, block, values = f.argument("channels"), f.argument("block"), list[Value]()
     rows, columns = (_points(f, n) for n in (i, j))
     for row in rows:
@@ -59,8 +59,12 @@ def _tap(f: Routine, v: Vectors, i: Index, j: Index, channel: Index, feature: In
             f.load(v.scalar, v.offset(f, f["w"], (channels * (row * 4 + n) + channel) * block + feature), v.size)
             for n in columns
         )
-        values.append(f.select(j.equals(1), first - second, first))
-    return f.select(i.equals(1), values[0] - values[1], values[0])
+        values.append(_less(f, j, first, second))
+    return _less(f, i, *values)
+
+
+def _less(f: Routine, tap: Index, first: Value, second: Value) -> Value:
+    return f.select(tap.equals(1) & second.equals(second), first - second, first)
 
 
 def _points(f: Routine, tap: Index) -> tuple[Index, Index]:
