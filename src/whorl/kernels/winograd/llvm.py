@@ -40,8 +40,8 @@ def define_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> 
 def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
     """for some groups of patches: for channels: transform; for blocks of features: for these groups: tiles.
 
-    Parts are shares of all blocks by all groups. Each transforms the groups that it has: two cores exchange lines of
-    their caches more slowly than they make them.
+    Parts are shares of all groups by all blocks. Each transforms the groups that it has: two cores exchange lines of
+    their caches more slowly than they make them. So all blocks of a group come before those of the next one.
     """
     machine = module.machine if module.machine.has_large_frames else replace(module.machine, vector_bytes=LEAST_BYTES)
     v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
@@ -58,19 +58,29 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     low = features // count
     blocks = Blocks(f, v, adds, image, heights, patches, low, features - count * low)
     together = f.most(f.index(NEAR_PATCHES) // (size * v.size), 1)
-    first, end = f.share((image.groups + (together - 1)) // together * count)
+    first, end = f.share(image.groups * count)
+    start, limit = first // count, f.choose(first < end, (end + (count - 1)) // count, 0)
     planes = own_planes(f, v, image)
-    with f.loop(first // count, f.choose(first < end, (end + (count - 1)) // count, 0)) as some:
-        begin = some * together
-        stop, before = f.least(begin + together, image.groups), some * count
+    with f.loop(start, limit, together) as begin:
+        stop = f.least(begin + together, limit)
         t = f.offset_outside(f["t"], v.scalar, (f.argument("first_part") * together - begin) * size)
         with f.loop(0, channels) as channel:
             f.poll((stop - begin) * (8 * GROUP) // LANES)
             transform_channel(f, v, t, planes, channel, (begin, stop))
-        with f.loop(f.most(first - before, 0), f.least(end - before, count)) as block, f.loop(begin, stop) as group:
-            blocks.multiply(block, group, f.offset_outside(t, v.scalar, group * size))
+        with f.loop(0, count) as block:
+            groups = _groups_with_block(f, block, count, (first, end), (begin, stop))
+            with f.loop(*groups) as group:
+                blocks.multiply(block, group, f.offset_outside(t, v.scalar, group * size))
     f.end()
     return name
+
+
+def _groups_with_block(
+    f: Routine, block: Index, count: Index, share: tuple[Index, Index], groups: tuple[Index, Index]
+) -> tuple[Index, Index]:
+    """Those of some groups, each of which has so many blocks, whose block with this number is in a share of all."""
+    first, end = ((number + (count - 1) - block) // count for number in share)
+    return f.most(first, groups[0]), f.least(end, groups[1])
 
 
 def _patches_of_groups(rows: int, columns: int) -> list[int]:
