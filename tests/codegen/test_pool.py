@@ -106,6 +106,23 @@ def test_work_that_took_long_is_shared(own: Pool) -> None:
     assert sum(count for _, count in ranges[1:]) == 100 and len(ranges) > 2
 
 
+@pytest.mark.parametrize(("before", "is_shared"), [(1 << 20, False), (3 << 19, True)])
+def test_little_work_is_shared_once_there_has_been_much_of_it(before: int, is_shared: bool) -> None:
+    ranges: list[tuple[int, int]] = []
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        return 0
+
+    own = Pool()
+    context = context_of(own, 2, 1 << 20)
+    context.block[callers.LITTLE_WORK], context.block[callers.LITTLE_UNTIL] = before, time.monotonic_ns() + (1 << 40)
+    assert fork(own, context, nest, 8, 1 << 16) == 0
+    assert (len(ranges) > 1) is is_shared
+    assert context.block[callers.LITTLE_WORK] == (0 if is_shared else before + (1 << 19))
+
+
 def test_functions_of_a_large_program_keep_their_times_side_by_side() -> None:
     count, own = 600, Pool()
     module = Module(host(), Effort.GLUE)
@@ -188,3 +205,31 @@ def test_program_without_a_pool_says_that_it_misses_one() -> None:
         assert call(context.address, ctypes.cast(nest, ctypes.c_void_p), None, extent, 10) == 5
         assert context.block[callers.IS_MISSED] == is_missed
     assert ranges == [(0, 9), (0, 10)]
+
+
+def test_program_without_a_pool_misses_one_for_little_work_that_comes_often() -> None:
+    @Nest
+    def nest(_arguments: int, _first: int, _count: int, _context: int) -> int:
+        return 0
+
+    context = RunContext()
+    context.block[callers.LEAST_WORK] = 100
+    call, missed = Fork(context.block[callers.FORK]), list[int]()
+    for work in (11, 13, 99, 80, 50):
+        context.block[callers.LITTLE_UNTIL] = time.monotonic_ns() + (1 << 40)
+        assert call(context.address, ctypes.cast(nest, ctypes.c_void_p), None, 1, work) == 0
+        missed.append(context.block[callers.IS_MISSED])
+    assert missed == [0, 0, 0, 0, 1]
+
+
+def test_little_work_before_a_pause_does_not_count() -> None:
+    @Nest
+    def nest(_arguments: int, _first: int, _count: int, _context: int) -> int:
+        return 0
+
+    own = Pool()
+    context = context_of(own, 2, 1 << 20)
+    context.block[callers.LITTLE_WORK] = 1 << 21
+    context.block[callers.LITTLE_UNTIL] = time.monotonic_ns() - callers.PAUSE
+    assert fork(own, context, nest, 8, 1 << 16) == 0
+    assert context.block[callers.LITTLE_WORK] == 1 << 19

@@ -42,7 +42,17 @@ FORMAT = INTERFACE + len(PYTHON)
 LEAST_WORK, IS_MISSED, POOL, THREADS = range(FORMAT + 1, FORMAT + 5)
 """Scalar operations that are worth waking another core; whether there were so many, but no pool; the pool of threads,
 and how many of them a program may use, its own among them (`codegen/pool.py`)."""
-COUNT = FORMAT + 5
+LITTLE_WORK, LITTLE_UNTIL = FORMAT + 5, FORMAT + 6
+"""Of work that is too little to wake another core for: how much there was without a long pause, and about until when,
+in nanoseconds of the clock."""
+COUNT = FORMAT + 7
+SMALL_SHARE = 8
+"""One part in so many of the work that is worth waking a core is worth sharing with one that is awake."""
+OFTEN, PAUSE = 2, 100_000
+"""How many times the work that is worth waking a core little work is worth it, too, if it comes without a pause of so
+many nanoseconds: about as long as a core that finds no work stays awake."""
+OPERATIONS = 8
+"""Scalar operations a nanosecond, about."""
 FORK_PARAMETERS = {"context": "ptr", "function": "ptr", "arguments": "ptr", "extent": "i64", "work": "i64"}
 """Those of the function that runs a nest's function for `extent` steps of so much work each, where that is worth it on
 several cores."""
@@ -71,11 +81,30 @@ def context_module() -> Module:
 
 def _define_alone(module: Module) -> None:
     """Instead of `fork` as long as there is no pool: say that one is missed, and compute everything here."""
+    define_often(module)
     f = Function(module, "@alone", "i64", dict(FORK_PARAMETERS), "", "")
-    least = f.load_index(f.offset(f["context"], "i64", LEAST_WORK))
-    with f.when(f.argument("extent") * f.argument("work") >= least):
-        f.store(f.index(1), f.offset(f["context"], "i64", IS_MISSED))
+    context, clock = f["context"], _load(f, CLOCK)
+    least, missed = (f.load_index(f.offset(context, "i64", LEAST_WORK)), f.offset(context, "i64", IS_MISSED))
+    work = f.argument("extent") * f.argument("work")
+    with f.when(work >= least):
+        f.store(f.index(1), missed)
+    with f.when((work < least) & (work >= least // SMALL_SHARE) & f.compare("ne", clock, f.null())):
+        is_often = f.call("@often", "i64", context, work, f.call("@now", "i64", clock))
+        with f.when(is_often.differs(0)):
+            f.store(f.index(1), missed)
     f.give(f.call_pointer(f["function"], "i64", f["arguments"], f.index(0), f["extent"], f["context"]))
+
+
+def define_often(module: Module) -> None:
+    """@often(context, work, now): whether little work, and this, have come so often that a core is worth waking."""
+    f = Function(module, "@often", "i64", {"context": "ptr", "work": "i64", "now": "i64"}, "private", "")
+    context, work, now = f["context"], f.argument("work"), f.argument("now")
+    total, until, least = (f.offset(context, "i64", cell) for cell in (LITTLE_WORK, LITTLE_UNTIL, LEAST_WORK))
+    before = f.choose(now - f.load_index(until) < PAUSE, f.load_index(total), 0)
+    is_often = before + work >= f.load_index(least) * OFTEN
+    f.store(f.choose(is_often, f.index(0), before + work), total)
+    f.store(now + work // OPERATIONS, until)
+    f.give(f.choose(is_often, f.index(1), 0))
 
 
 def _load(f: Function, cell: int) -> Value:

@@ -6,7 +6,8 @@ thread takes chunks, too, and then waits for those that others are at, but for n
 if it computed. Threads without work look for some as long as it takes to sleep and to be woken, and then wait in the
 kernel of the system. While all are awake, no mutex is taken.
 
-Whether it is worth sharing depends on how long the steps of a function took before, and on whether a thread is awake.
+Whether it is worth sharing depends on how long the steps of a function took before, and on whether a thread is awake;
+for little work one is woken only if there has been much of it.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from __future__ import annotations
 import functools
 
 from whorl.codegen import callers
-from whorl.codegen.callers import FORK_PARAMETERS
+from whorl.codegen.callers import FORK_PARAMETERS, OPERATIONS, PAUSE, SMALL_SHARE, define_often
 from whorl.codegen.statuses import STOPPED
 from whorl.codegen.target import MachineCode, host
 from whorl.llvm.fuel import FUEL
@@ -51,13 +52,11 @@ UNEQUAL = 8
 """One part in so many of the steps is left for whoever has done its equal share of the others, if all are awake."""
 SMALL_CHUNK = 16
 """Chunks that make up the least work which is shared."""
-SMALL_SHARE = 8
-"""One part in so many of the work that is worth waking a thread is worth sharing with one that is awake."""
 SMALL_TIME = 32
 """One part in so many of that work is worth looking at the clock."""
-RATE, OPERATIONS, ALIGNMENT = 1024, 8, 16
+RATE, ALIGNMENT = 1024, 16
 """That of functions which have not run yet, `OPERATIONS` a nanosecond; and what their addresses are multiples of."""
-SPINS, SPIN_TIME = 64, 100_000
+SPINS, SPIN_TIME = 64, PAUSE
 """How often work, or its end, is looked for between two looks at the clock, and for how many nanoseconds: about as long
 as it takes to fall asleep, to wake one that sleeps, and to be awake."""
 PATIENCE = 10_000_000
@@ -179,6 +178,7 @@ def _define_publish(module: Module) -> None:
 
 def _define_fork(module: Module) -> None:
     """Run a function for all steps, on several threads where it is worth that; the status of one that failed, or 0."""
+    define_often(module)
     _define_lead(module)
     f = Function(module, "@fork", "i64", dict(FORK_PARAMETERS), "", "")
     context, extent, work, function = f["context"], f.argument("extent"), f.argument("work"), f["function"]
@@ -195,8 +195,12 @@ def _define_fork(module: Module) -> None:
     step = f.most(f.least(work, _MOST_WORK) * rate // RATE, 1)
     chunk = f.most(least // SMALL_CHUNK // step, 1)
     seats = f.least(threads - 1, (extent - 1) // chunk)
-    enough = f.choose(_atomic_load(f, _cell(f, pool, AWAKE)) > 0, least // SMALL_SHARE, least)
-    f.branch((seats > 0) & (f.least(total, _MOST_WORK) * rate // RATE >= enough), "several", "time")
+    estimated = f.least(total, _MOST_WORK) * rate // RATE
+    f.branch((seats > 0) & (estimated >= least // SMALL_SHARE), "worthwhile", "time")
+    f.start("worthwhile")
+    f.branch((_atomic_load(f, _cell(f, pool, AWAKE)) > 0) | (estimated >= least), "several", "little")
+    f.start("little")
+    f.branch(f.call("@often", "i64", context, estimated, _now(f, pool)).equals(0), "time", "several")
     f.start("time")
     start = _now(f, pool)
     status = f.call_pointer(function, "i64", f["arguments"], f.index(0), extent, context)
