@@ -18,6 +18,7 @@ from whorl.kernels.convolution.same import AROUND, AroundEach
 from whorl.kernels.convolution.tile import GRID, Grid, Tile
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
+    FEW_BLOCKS,
     FEW_PARTS,
     FEW_TILES,
     FEW_WINDOWS,
@@ -139,14 +140,15 @@ def _divide(
     """The blocks of the features that are to be computed, of heights that are known, and the tiles of windows.
 
     A share of the windows, which a core most likely has made the image of, where there are several for each part of the
-    work, or more than blocks, and unless filters are larger than the image. Else a share of the blocks. Blocks are
-    (height, first feature of all of that height, first block, block after the last).
+    work, or more than blocks, and unless filters are larger than the image, or two and few blocks. Else a share of the
+    blocks. Blocks are (height, first feature of all of that height, first block, block after the last).
     """
     features = f.argument("features")
     count = f.index(f.binary("udiv", features + (FILTER_BLOCK - 1), f.index(FILTER_BLOCK)))
     width = f.module.machine.vector_bytes
     is_large = features * f.argument("inner") > image * LARGE_FILTERS[width]
     by_windows = (tiles > count) | ((tiles >= FEW_TILES[width]) & (is_large ^ True))
+    by_windows |= tiles.equals(2) & (count <= FEW_BLOCKS)
     if has_many is not None:
         by_windows |= has_many
     all_blocks, all_tiles = (f.index(0), count), (f.index(0), tiles)
