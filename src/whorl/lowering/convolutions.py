@@ -1,14 +1,13 @@
 """Convolutions by fixed filters arranged for native code: filters packed once, what follows fused into the store.
 
 Filters are laid out in blocks before the program. A normalization, a scale or a shift of each feature is folded into
-them; a sum with another tensor, Relu and Clip are done before the result is stored; a Concat of features lets the
-convolutions write where the result is to be.
+them; a sum with another tensor, Relu and Clip are done before the result is stored.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +26,6 @@ from whorl.kernels.winograd.layout import POINTS, pays, transform_filters, untra
 from whorl.ops.core.base import accumulator
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu
-from whorl.ops.movement.axes import Concat
 from whorl.ops.native.index_maps import cast_view, lengths, widen_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
@@ -142,49 +140,13 @@ class BlockConvolution(Op, frozen=True):
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)
 
 
-class MergedConvolutions(Op, frozen=True):
-    """Convolutions, and other tensors where a part is None, one after the other along the features.
-
-    Inputs: those of each part, so many as `counts` says.
-    """
-
-    abstract: ClassVar[bool] = True
-
-    parts: tuple[BlockConvolution | None, ...]
-    counts: tuple[int, ...]
-
-    def _own_inputs(self) -> Iterator[tuple[BlockConvolution | None, slice]]:
-        """Each part, and where its inputs are."""
-        end = 0
-        for part, count in zip(self.parts, self.counts, strict=True):
-            yield part, slice(end, end + count)
-            end += count
-
-    def run(self, *inputs: np.ndarray) -> np.ndarray:
-        parts = [inputs[own][0] if part is None else part.run(*inputs[own]) for part, own in self._own_inputs()]
-        return np.concatenate(parts, axis=1)
-
-    def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
-        result, first = k.temporary(inputs[0].dtype, lengths(outputs[0])), 0
-        for part, own in self._own_inputs():
-            operands = inputs[own]
-            if part is not None:
-                part.native(k, operands, (result, first))
-                first += part.shape[0]
-                continue
-            with k.nest(operands[0].shape) as (n, c, *rest):
-                k.store(result, (n, k.add(c, k.const(first)), *rest), operands[0].at((n, c, *rest)))
-            first += operands[0].fixed_shape[1]
-        return [k.view_of(result)]
-
-
 def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
     """Give every convolution by fixed filters these in blocks, and the steps that follow it alone."""
     fixed = set(captured)
     for node in body.nodes:
         if node.op.pure and not node.regions and all(v is None or v in fixed for v in node.inputs):
             fixed.update(node.outputs)
-    readers = _readers(body)
+    readers = readers_of(body)
     fused: set[Node] = set()
     arranged: dict[Node, list[Node]] = {}
     for node in body.nodes:
@@ -196,49 +158,9 @@ def lay_out_convolutions(body: Region, captured: Sequence[Value]) -> None:
     if arranged:
         groups = [arranged.get(node, [] if node in fused else [node]) for node in body.nodes]
         body.nodes = [node for group in groups for node in group]
-        _join_convolutions(body)
 
 
-def _join_convolutions(body: Region) -> None:
-    """Let convolutions whose results are only joined along the features write them where they are to be."""
-    readers = _readers(body)
-    gone: set[Node] = set()
-    for position, node in enumerate(body.nodes):
-        if not isinstance(node.op, Concat) or not _joins_features(node):
-            continue
-        owners = [_mergeable_owner(v, readers) for v in node.inputs]
-        if not any(owners):
-            continue
-        gone.update(owner for owner in owners if owner is not None)
-        operands = [[v] if owner is None else owner.inputs for v, owner in zip(node.inputs, owners, strict=True)]
-        parts = tuple(None if owner is None else owner.op for owner in owners)
-        op = MergedConvolutions(parts, tuple(len(values) for values in operands))  # type: ignore[arg-type]
-        merged = Node(op, [v for values in operands for v in values], (), node.name)
-        merged.outputs = node.outputs
-        merged.outputs[0].owner = merged
-        body.nodes[position] = merged
-    body.nodes = [node for node in body.nodes if node not in gone]
-
-
-def _joins_features(node: Node) -> bool:
-    assert isinstance(node.op, Concat)
-    values = [*node.inputs, *node.outputs]
-    if not all(v is not None and _is_static(v.type) and _dtype(v) in (FLOAT32, FLOAT64) for v in values):
-        return False
-    rank = len(_shape(node.outputs[0]))
-    return node.op.axis in (1, 1 - rank) and math.prod(_shape(node.outputs[0])) > 0
-
-
-def _mergeable_owner(value: Value | None, readers: Mapping[Value, Sequence[Node | None]]) -> Node | None:
-    """The convolution whose result is read here alone."""
-    assert value is not None
-    owner = value.owner
-    if not isinstance(owner, Node) or not isinstance(owner.op, BlockConvolution) or len(readers[value]) != 1:
-        return None
-    return owner
-
-
-def _readers(body: Region) -> dict[Value, list[Node | None]]:
+def readers_of(body: Region) -> dict[Value, list[Node | None]]:
     """The nodes that read each value, one entry a reading; None for a result of the region."""
     result: dict[Value, list[Node | None]] = {}
     for node in body.nodes:
@@ -255,12 +177,12 @@ def _is_arranged(node: Node, fixed: set[Value]) -> bool:
     if not isinstance(node.op, Conv) or any(v is not None and v not in fixed for v in node.inputs[1:]):
         return False
     (data, *weights), (result,) = node.inputs, node.outputs
-    if not all(v is None or _is_static(v.type) for v in weights) or any(_rank(v) is None for v in (data, result)):
+    if not all(v is None or is_static(v.type) for v in weights) or any(_rank(v) is None for v in (data, result)):
         return False
-    x, w, y = _lengths(data), _shape(weights[0]), _lengths(result)
+    x, w, y = _lengths(data), shape_of(weights[0]), _lengths(result)
     if 0 in y or not math.prod(w) or any(n is UNKNOWN for n in (*x, *y)):
         return False
-    return is_native(node.op.axes(x, w), w[1] * node.op.group, accumulator(_dtype(data)).itemsize)
+    return is_native(node.op.axes(x, w), w[1] * node.op.group, accumulator(dtype_of(data)).itemsize)
 
 
 def _rank(value: Value | None) -> int | None:
@@ -272,7 +194,7 @@ def _lengths(value: Value | None) -> tuple[Dim, ...]:
     return lengths(value.type)
 
 
-def _is_static(type: Type) -> bool:
+def is_static(type: Type) -> bool:
     return (
         isinstance(type, TensorType)
         and not isinstance(type.shape, AnyShape)
@@ -280,12 +202,12 @@ def _is_static(type: Type) -> bool:
     )
 
 
-def _shape(value: Value | None) -> tuple[int, ...]:
+def shape_of(value: Value | None) -> tuple[int, ...]:
     assert value is not None and isinstance(value.type, TensorType) and not isinstance(value.type.shape, AnyShape)
     return tuple(int(d) for d in value.type.shape)  # type: ignore[arg-type]
 
 
-def _dtype(value: Value | None) -> np.dtype:
+def dtype_of(value: Value | None) -> np.dtype:
     assert value is not None and isinstance(value.type, TensorType)
     return value.type.dtype
 
@@ -306,7 +228,7 @@ class _Chain(Struct):
     def follow(self) -> _Chain:
         """Take in what follows: steps on features, one sum with another tensor, bounds."""
         self.nodes.append(self.conv)
-        if _dtype(self.conv.outputs[0]) not in (FLOAT32, FLOAT64):
+        if dtype_of(self.conv.outputs[0]) not in (FLOAT32, FLOAT64):
             return self
         while (node := self._reader()) is not None and self._is_step(node):
             self.nodes.append(node)
@@ -339,9 +261,9 @@ class _Chain(Struct):
         if isinstance(node.op, BatchNormalization):
             return not node.op.training_mode and node.inputs[0] is self.nodes[-1].outputs[0]
         others = self._others(node)
-        if len(others) != 1 or not _is_static(others[0].type) or _dtype(others[0]) != _dtype(self.conv.outputs[0]):
+        if len(others) != 1 or not is_static(others[0].type) or dtype_of(others[0]) != dtype_of(self.conv.outputs[0]):
             return False
-        own = _shape(others[0])
+        own = shape_of(others[0])
         return len(own) <= len(shape) and math.prod(own) in (1, _length(own, len(shape), 1))
 
     def _adds(self, node: Node) -> bool:
@@ -354,10 +276,10 @@ class _Chain(Struct):
         conv = self.conv.op
         x, w, *bias = (v for v in self.conv.inputs if v is not None)
         assert isinstance(conv, Conv)
-        dtype, shape, steps = accumulator(_dtype(x)), _shape(w), tuple(self.steps)
+        dtype, shape, steps = accumulator(dtype_of(x)), shape_of(w), tuple(self.steps)
         group, features = conv.group, shape[0]
         layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features // group)
-        is_transformed = dtype == _dtype(x) and pays(layout, shape[1], features // group)
+        is_transformed = dtype == dtype_of(x) and pays(layout, shape[1], features // group)
         size = features // group * shape[1] * (POINTS if is_transformed else math.prod(shape[2:]))
         blocks = _node(FilterBlocks(group, steps, is_transformed), [w, *self.values], dtype, (group, size), "blocks")
         term = _constant(np.zeros(features, dtype), "bias")

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from whorl.ir.graph import Node, Region, Value
 from whorl.lowering.convolutions import lay_out_convolutions
 from whorl.lowering.decomposition import decompose
+from whorl.lowering.feature_concat import merge_feature_concats
 from whorl.lowering.inner_loops import move_out, products_of_slices
 from whorl.lowering.products import laid_out
 from whorl.lowering.split_concat_matmul import split_matmul_of_concat
@@ -25,6 +26,7 @@ def prepare(region: Region, captured: Sequence[Value]) -> None:
 
 def _lay_out(region: Region, captured: Sequence[Value]) -> None:
     lay_out_convolutions(region, captured)
+    merge_feature_concats(region)
     split_matmul_of_concat(region, captured)
     fixed = set(captured)
     nodes, region.nodes = region.nodes, []
