@@ -51,11 +51,11 @@ from whorl.kernels.kernel import LANES
 from whorl.kernels.table import KERNELS
 from whorl.llvm.routine import PARTS
 
-LEAST = 1 << 16
-"""Scalar operations from which work may be worth the time of waking another core."""
-CALLS, LOOPS = 4, 4
-"""One part in so many of that work is enough of a kernel, which has its parts anyway. So many times as long are loops
-to take whose iterations are to have memory of their own, or that are turned inside out."""
+LEAST = 1 << 14
+"""Scalar operations from which work may be worth sharing with a core that is awake."""
+LOOPS, TURNED = 8, 16
+"""So many times as long are loops to take whose iterations are to have memory of their own, and those that are turned
+inside out."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
 LEAST_ROW = 16
@@ -119,7 +119,7 @@ class _Spreader(Struct):
 
     def call(self, call: Call) -> Spread | None:
         total = self.of_call(call)
-        if isinstance(total, Const) and total.value < self.least // CALLS:
+        if isinstance(total, Const) and total.value < self.least:
             return None
         first, count = self.range()
         call.parts = first, _add(first, count)
@@ -244,9 +244,9 @@ class _Spreader(Struct):
         for row in rows.loops:
             work = _add(work, self.of_row(row))
         work = _mul(end if self.is_known(end) else index_const(1), work)
-        if not self.is_worth(_mul(rows.extent, work), is_repeated=False, times=LOOPS):
+        if not self.is_worth(_mul(rows.extent, work), is_repeated=False, times=TURNED):
             return None
-        if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True, LOOPS) for row in rows.loops):
+        if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True, TURNED) for row in rows.loops):
             return None
         shared, inside = self.of_ranges(rows, work, rows.of_part(loop, i))
         if isinstance(loop, For):

@@ -4,7 +4,7 @@ import numpy as np
 
 from whorl.ir.dtypes import FLOAT32
 from whorl.kernels.plane.layout import split_phases
-from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
+from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES, WINDOW_STEPS
 from whorl.kernels.windows import WindowAxis
 
 LAYOUT = split_phases([WindowAxis(5, 2, 2, 1, 1, 3)], 4, may_be_direct=False)
@@ -46,4 +46,4 @@ def test_maximum_ignores_padding_and_is_nan_where_one_is():
     numbers = (2, LAYOUT.reach(1), *LAYOUT.grid)
     PLANE_MAXIMA.run([y, split(np.array([-1, -5, -3, np.nan, -2], np.float32), 1), OFFSETS], numbers)
     np.testing.assert_array_equal(y, [-1, -3, np.nan])
-    assert PLANE_MAXIMA.steps(numbers) == 2 * 3
+    assert PLANE_MAXIMA.steps(numbers) == WINDOW_STEPS * 2 * 3

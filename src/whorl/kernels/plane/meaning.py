@@ -15,8 +15,8 @@ from whorl.kernels.kernel import Arrays, Meaning, Numbers
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.windows import WindowGrid
 
-COPY_STEPS = 8
-"""Steps that copying an element of a short row takes."""
+COPY_STEPS, WINDOW_STEPS = 32, 4
+"""Steps that copying an element of a short row takes, and a tap of a window of a plane, which lies across lines."""
 
 
 def split_phases(arrays: Arrays, numbers: Numbers) -> None:
@@ -81,7 +81,7 @@ def maximum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
 
 
 def count_window_steps(numbers: Numbers) -> int:
-    return numbers[0] * WindowGrid(*numbers[-5:]).windows
+    return WINDOW_STEPS * numbers[0] * WindowGrid(*numbers[-5:]).windows
 
 
 def _overread(dtype: np.dtype) -> int:
