@@ -1,10 +1,11 @@
 """Threads that share a nest's steps, in machine code: how a program hands them out, and how a thread waits for them.
 
 One program at a time has the pool; another one that could use it computes alone. Steps are handed out in chunks, first
-come, first served, by one counter; the first ones are large, and equal where all threads are awake. The program's own
-thread takes chunks, too, and then waits for those that others are at, but for no thread that has not begun, polling as
-if it computed. Threads without work look for some as long as it takes to sleep and to be woken, and then wait in the
-kernel of the system. While all are awake, no mutex is taken.
+come, first served, by one counter. Where all threads are awake, each has one chunk: a core then goes on with what it
+made itself, for nests one after the other are cut at the same places. Else the first chunks are larger than the last
+ones. The program's own thread takes chunks, too, and then waits for those that others are at, but for no thread that
+has not begun, polling as if it computed. Threads without work look for some as long as it takes to sleep and to be
+woken, and then wait in the kernel of the system. While all are awake, no mutex is taken.
 
 Whether it is worth sharing depends on how long the steps of a function took before, and on whether a thread is awake;
 for little work one is woken only if there has been much of it.
@@ -48,8 +49,6 @@ CONTEXT = RATES + 2 * FUNCTION_PAIRS
 """The context of the threads, which ask the pool whether to go on."""
 COUNT = CONTEXT + callers.COUNT
 FUNCTIONS = ("fork", "work", "poll")
-UNEQUAL = 8
-"""One part in so many of the steps is left for whoever has done its equal share of the others, if all are awake."""
 SMALL_CHUNK = 16
 """Chunks that make up the least work which is shared."""
 SMALL_TIME = 32
@@ -213,7 +212,7 @@ def _define_fork(module: Module) -> None:
         f.store(value, _cell(f, pool, cell))
     f.store(threads, _cell(f, pool, SHARE))
     are_awake = _atomic_load(f, _cell(f, pool, AWAKE)) >= seats
-    f.store(f.choose(are_awake, (extent - extent // UNEQUAL) // threads * threads, 0), _cell(f, pool, EQUAL))
+    f.store(f.choose(are_awake, extent // threads * threads, 0), _cell(f, pool, EQUAL))
     f.give(f.call("@lead", "i64", pool, context, seats, pair, work))
 
 
