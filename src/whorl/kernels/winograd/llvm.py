@@ -16,7 +16,7 @@ from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.operands import feature_operands, result_pointer
 from whorl.kernels.convolution.tile import split_block
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
-from whorl.kernels.machine import FEW_BLOCKS, FILTER_BLOCK, NEAR_PATCHES, TILE_FEATURES
+from whorl.kernels.machine import FILTER_BLOCK, NEAR_PATCHES, TILE_FEATURES
 from whorl.kernels.winograd.layout import GROUP, POINTS, group_count, patch_counts, point_stride
 from whorl.kernels.winograd.tile import OPERANDS, Tile, define_tile
 from whorl.kernels.winograd.transform import Image, image_of, own_planes, transform_channel
@@ -41,8 +41,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     """for some groups of patches: for channels: transform; for blocks of features: for these groups: tiles.
 
     Parts are shares of all groups by all blocks. Each transforms the groups that it has: two cores exchange lines of
-    their caches more slowly than they make them. So all blocks of a group come before those of the next one, and parts
-    are whole groups where there are two of few blocks.
+    their caches more slowly than they make them. So all blocks of a group come before those of the next one.
     """
     machine = module.machine if module.machine.has_large_frames else replace(module.machine, vector_bytes=LEAST_BYTES)
     v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
@@ -59,8 +58,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     low = features // count
     blocks = Blocks(f, v, adds, image, heights, patches, low, features - count * low)
     together = f.most(f.index(NEAR_PATCHES) // (size * v.size), 1)
-    unit = f.choose(image.groups.equals(2) & (count <= FEW_BLOCKS), count, 1)
-    first, end = (n * unit for n in f.share(image.groups * count // unit))
+    first, end = f.share(image.groups * count)
     start, limit = first // count, f.choose(first < end, (end + (count - 1)) // count, 0)
     planes = own_planes(f, v, image)
     with f.loop(start, limit, together) as begin:
