@@ -73,7 +73,7 @@ FEW_PARTS = 8
 FEW_TILES, LARGE_FILTERS = {64: 6, 32: 16, 16: 16}, {64: 12, 32: 4, 16: 4}
 """Tiles of windows from which cores have almost equally many, and how many times as large as an image filters are so
 large that no core is to read all of them, by the width of vectors: where that is 64, caches are larger, too."""
-FEW_BLOCKS = 3
+FEW_FEATURE_BLOCKS = 3
 """Blocks of features that are not shared where windows are two tiles, though these are fewer: each core would gather
 all windows, and two cores have not the same number of blocks."""
 FEW_WINDOWS, FEW_VECTORS = 4, 2

@@ -18,7 +18,7 @@ from whorl.kernels.convolution.same import AROUND, AroundEach
 from whorl.kernels.convolution.tile import GRID, Grid, Tile
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
 from whorl.kernels.machine import (
-    FEW_BLOCKS,
+    FEW_FEATURE_BLOCKS,
     FEW_PARTS,
     FEW_TILES,
     FEW_WINDOWS,
@@ -148,7 +148,7 @@ def _divide(
     width = f.module.machine.vector_bytes
     is_large = features * f.argument("inner") > image * LARGE_FILTERS[width]
     by_windows = (tiles > count) | ((tiles >= FEW_TILES[width]) & (is_large ^ True))
-    by_windows |= tiles.equals(2) & (count <= FEW_BLOCKS)
+    by_windows |= tiles.equals(2) & (count <= FEW_FEATURE_BLOCKS)
     if has_many is not None:
         by_windows |= has_many
     all_blocks, all_tiles = (f.index(0), count), (f.index(0), tiles)
