@@ -9,7 +9,8 @@ from onnx_text import model
 from runtime.native_sessions import session
 
 from whorl.ir.dtypes import FLOAT32
-from whorl.ir.native.view import View
+from whorl.ir.native.expressions import Expr
+from whorl.ir.native.view import Index, View
 from whorl.lowering.builder import KernelBuilder
 from whorl.ops.linear.native_products import block_rows, multiply_views, pack_columns, product_lengths
 from whorl.ops.native.index_maps import transpose_view
@@ -51,6 +52,24 @@ def test_product_with_panels_made_before() -> None:
 
     a, b = whole(6, 5), whole(5, 19)
     np.testing.assert_array_equal(run_form(write, a, b), a @ b)
+
+
+@pytest.mark.parametrize(("columns", "zeros"), [(3, 13), (16, 0), (70, 10), (64, 0), (129, 15)])
+def test_vectors_behind_the_last_column_are_filled_with_zeros(columns: int, zeros: int) -> None:
+    """What was not written may not be read here."""
+
+    def write(k: KernelBuilder, b: View) -> View:
+        panels, width = pack_columns(k, b, 64), k.const(64)
+
+        def at(index: Index) -> Expr:
+            row, column = index
+            panel = k.div(column, width)
+            return k.load(panels, (panel, row, k.sub(column, k.mul(panel, width))))
+
+        return k.view(b.dtype, (5, columns + zeros), at, 1)
+
+    b = whole(5, columns)
+    np.testing.assert_array_equal(run_form(write, b), np.pad(b, ((0, 0), (0, zeros))))
 
 
 @pytest.mark.parametrize("rows", [1, 23, 145, 1000, 4097])

@@ -12,6 +12,7 @@ from whorl.ir.dtypes import FLOAT32, FLOAT64, INT32, INT64, is_float
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer, Expr
 from whorl.ir.native.view import Index, View
+from whorl.kernels.aligned import CACHE_LINE
 from whorl.kernels.machine import FEW_ROWS
 from whorl.kernels.product.layout import panel_width
 from whorl.ops.native.index_maps import (
@@ -195,7 +196,10 @@ def block_rows(rows: int, inner: int, dtype: np.dtype) -> int:
 
 
 def pack_columns(k: NativeBuilder, b: View, width: int) -> Buffer:
-    """A matrix copied into panels; the columns that fill up the last one are never read, and hold anything."""
+    """A matrix copied into panels. Behind the columns of the last one are zeros up to a whole vector, then anything.
+
+    What is left in memory may be numbers that are not normal, whose products take a hundred times as long.
+    """
     inner, columns = b.shape
     count = dims.call("floor", columns + (width - 1), width)
     panels = k.temporary(b.dtype, (count, inner, width))
@@ -207,6 +211,11 @@ def pack_columns(k: NativeBuilder, b: View, width: int) -> Buffer:
             panel = k.add(p, k.const(first))
             column = k.add(k.mul(panel, k.const(width)), lane)
             k.store(panels, (panel, row, lane), b.at((row, column)))
+    behind = dims.call("mod", width - rest, CACHE_LINE // b.dtype.itemsize)
+    if count != whole and behind and b.dtype in (FLOAT32, FLOAT64):
+        with k.nest((count - whole, inner, behind)) as (p, row, lane):
+            at = (k.add(p, k.const(whole)), row, k.add(lane, k.const(rest)))
+            k.store(panels, at, k.const(0, b.dtype))
     return panels
 
 
