@@ -8,6 +8,7 @@ import pytest
 
 from lowering.convolved import FEATURES, Model, calls, nests, run
 from whorl.ir.graph import Value
+from whorl.lowering.feature_concat import merge_feature_concats
 from whorl.ops.elementwise.arithmetic import Add
 from whorl.ops.elementwise.nonlinear import Relu
 from whorl.ops.movement.axes import Concat
@@ -86,3 +87,11 @@ def test_features_concatenated_with_themselves() -> None:
     first = concat(m, m.x, convolved(m, m.x, 3))
     second = concat(m, first, first, convolved(m, first, 8))
     run(m, concat(m, second, convolved(m, m.x, 3), second), tolerance=1e-3)
+
+
+def test_lists_without_convolutions_are_as_they_were() -> None:
+    m = Model()
+    first = concat(m, m.x, m.r)
+    m.region.results = [first, concat(m, m.x, m.r, m.x)]
+    merge_feature_concats(m.region)
+    assert [len(node.inputs) for node in m.region.nodes] == [2, 3]

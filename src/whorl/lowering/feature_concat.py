@@ -75,6 +75,8 @@ class FeatureConcat(Op, frozen=True):
 
 def merge_feature_concats(body: Region) -> None:
     """Let convolutions whose results are only joined along the features write them where they are to be."""
+    if not any(isinstance(node.op, BlockConvolution) for node in body.nodes):
+        return
     _share_beginnings(body)
     readers, gone, concats = readers_of(body), set[Node](), list[Node]()
     for position, node in enumerate(body.nodes):
