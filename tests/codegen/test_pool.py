@@ -36,6 +36,17 @@ def fork(own: Pool, context: RunContext, nest: object, extent: int, work: int = 
     return Fork(own.fork)(context.address, ctypes.cast(nest, ctypes.c_void_p), None, extent, work)  # type: ignore[arg-type]
 
 
+def recording(ranges: list[tuple[int, int]], status: int = 0) -> object:
+    """A nest that says which steps it is run for."""
+
+    @Nest
+    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
+        ranges.append((first, count))
+        return status
+
+    return nest
+
+
 @pytest.fixture
 def own() -> Pool:
     made = Pool()
@@ -63,11 +74,7 @@ def test_later_chunks_are_smaller_and_equal_where_all_are_awake(awake: int, firs
     own = Pool()  # without threads of its own, which would count themselves as they wake and tire
     own.block[AWAKE] = awake
 
-    @Nest
-    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
-        ranges.append((first, count))
-        return 0
-
+    nest = recording(ranges)
     fork(own, context_of(own, 2), nest, 1001 if awake else 1000)
     counts = [count for _, count in sorted(ranges)]
     assert counts[:3] == first_chunks and counts[-1] == 1
@@ -77,12 +84,7 @@ def test_later_chunks_are_smaller_and_equal_where_all_are_awake(awake: int, firs
 @pytest.mark.parametrize("why", ["little work", "one thread", "another program has it"])
 def test_program_computes_alone(own: Pool, why: str) -> None:
     ranges: list[tuple[int, int]] = []
-
-    @Nest
-    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
-        ranges.append((first, count))
-        return 0
-
+    nest = recording(ranges)
     own.block[BUSY] = why == "another program has it"
     context = context_of(own, 1 if why == "one thread" else 3, 1 << 30 if why == "little work" else 0)
     assert fork(own, context, nest, 1000) == 0
@@ -109,12 +111,7 @@ def test_work_that_took_long_is_shared(own: Pool) -> None:
 @pytest.mark.parametrize(("before", "is_shared"), [(1 << 20, False), (3 << 19, True)])
 def test_little_work_is_shared_once_there_has_been_much_of_it(before: int, is_shared: bool) -> None:
     ranges: list[tuple[int, int]] = []
-
-    @Nest
-    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
-        ranges.append((first, count))
-        return 0
-
+    nest = recording(ranges)
     own = Pool()
     context = context_of(own, 2, 1 << 20)
     context.block[callers.LITTLE_WORK], context.block[callers.LITTLE_UNTIL] = before, time.monotonic_ns() + (1 << 40)
@@ -157,12 +154,7 @@ def test_threads_take_steps_awake_or_asleep(own: Pool, pause: float) -> None:
 
 def test_program_waits_for_no_thread_that_has_not_begun() -> None:
     ranges: list[tuple[int, int]] = []
-
-    @Nest
-    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
-        ranges.append((first, count))
-        return 0
-
+    nest = recording(ranges)
     without_threads = Pool()
     assert fork(without_threads, context_of(without_threads, 3), nest, 1000) == 0
     assert sum(count for _, count in ranges) == 1000
@@ -193,11 +185,7 @@ def test_thread_is_stops_where_a_range_has_failed(own: Pool) -> None:
 def test_program_without_a_pool_says_that_it_misses_one() -> None:
     ranges: list[tuple[int, int]] = []
 
-    @Nest
-    def nest(_arguments: int, first: int, count: int, _context: int) -> int:
-        ranges.append((first, count))
-        return 5
-
+    nest = recording(ranges, 5)
     context = RunContext()
     context.block[callers.LEAST_WORK] = 100
     call = Fork(context.block[callers.FORK])
@@ -208,10 +196,7 @@ def test_program_without_a_pool_says_that_it_misses_one() -> None:
 
 
 def test_program_without_a_pool_misses_one_for_little_work_that_comes_often() -> None:
-    @Nest
-    def nest(_arguments: int, _first: int, _count: int, _context: int) -> int:
-        return 0
-
+    nest = recording([])
     context = RunContext()
     context.block[callers.LEAST_WORK] = 100
     call, missed = Fork(context.block[callers.FORK]), list[int]()
@@ -223,10 +208,7 @@ def test_program_without_a_pool_misses_one_for_little_work_that_comes_often() ->
 
 
 def test_little_work_before_a_pause_does_not_count() -> None:
-    @Nest
-    def nest(_arguments: int, _first: int, _count: int, _context: int) -> int:
-        return 0
-
+    nest = recording([])
     own = Pool()
     context = context_of(own, 2, 1 << 20)
     context.block[callers.LITTLE_WORK] = 1 << 21

@@ -92,8 +92,8 @@ def test_rows_with_gaps_are_gathered_as_they_lie(monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(*results)
 
 
-@pytest.mark.parametrize("counts", [(7, 7), (19, 19)])
-@pytest.mark.parametrize("features", [64, 400])
+@pytest.mark.parametrize("counts", [(5, 5), (7, 7), (19, 19)])
+@pytest.mark.parametrize("features", [32, 64, 400])
 def test_parts_of_gathered_windows_are_the_whole(
     counts: tuple[int, int], features: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
