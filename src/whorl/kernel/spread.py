@@ -7,15 +7,14 @@ bits of its results do not depend on that, since every element is computed by on
 from __future__ import annotations
 
 import math
-import operator
 from collections import Counter
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
 
 from whorl.debug import debug
 from whorl.ir.dtypes import BOOL, INT64
-from whorl.ir.native.expressions import FUNCTIONS, TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
 from whorl.kernel.program import (
     Assign,
     Call,
@@ -47,7 +46,7 @@ from whorl.kernel.walk import (
     positions_in,
     written_parts,
 )
-from whorl.kernels.kernel import LANES
+from whorl.kernel.work_estimates import SIDE_BY_SIDE, WorkEstimates, add, apply, divide, multiply
 from whorl.kernels.table import KERNELS
 from whorl.llvm.routine import PARTS
 
@@ -60,8 +59,6 @@ FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
 LEAST_ROW = 16
 """Scalar operations from which an iteration is worth two divisions."""
-SIDE_BY_SIDE = 8
-"""Iterations of an innermost parallel loop that take as long as one."""
 PIECE = 1024
 """Iterations of an innermost loop that one core makes at a time."""
 MOST_AXES = 3
@@ -69,7 +66,6 @@ RANGES, MOST_BYTES = 8, 1 << 20
 """Ranges of a loop that have scratch memory of their own, and the bytes of a buffer of which there may be so many."""
 MOST_ELEMENTS = 1 << 58
 """Elements that no memory has, whose bytes are still a number."""
-_FUNCTION_WORK = 16
 
 
 def spread(program: Program) -> dict[Buffer, Buffer]:
@@ -81,13 +77,10 @@ def spread(program: Program) -> dict[Buffer, Buffer]:
 
 
 class _Spreader(Struct):
-    """The walk; `inside` are the variables that what is looked at gives values."""
-
     program: Program
     least: int
-    inside: set[Var] = field(default_factory=set[Var])
+    work: WorkEstimates = field(default_factory=WorkEstimates)
     count: int = 0
-    costs: dict[Expr, int] = field(default_factory=dict[Expr, int])
     private: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
     seen: Counter[Var | Buffer] | None = None
 
@@ -106,7 +99,7 @@ class _Spreader(Struct):
 
     def shared(self, statement: Statement, is_repeated: bool) -> Spread | None:
         if isinstance(statement, Call | For):
-            self.inside = {var for s in all_statements([statement]) for var in assigned(s)}
+            self.work.inside = {var for s in all_statements([statement]) for var in assigned(s)}
         match statement:
             case Call() if KERNELS[statement.kernel].meaning.factors and statement.parts is None:
                 return self.call(statement)
@@ -118,25 +111,25 @@ class _Spreader(Struct):
                 return None
 
     def call(self, call: Call) -> Spread | None:
-        total = self.of_call(call)
+        total = self.work.of_call(call)
         if isinstance(total, Const) and total.value < self.least:
             return None
         first, count = self.range()
-        call.parts = first, _add(first, count)
-        return Spread(first, count, index_const(PARTS), _divided(total, PARTS), [call])
+        call.parts = first, add(first, count)
+        return Spread(first, count, index_const(PARTS), divide(total, PARTS), [call])
 
     def nest(self, loop: For, is_repeated: bool) -> Spread | None:
         axes = self.axes(loop)
-        work, extent = self.of_block(axes[-1].body), index_const(1)
+        work, extent = self.work.of_block(axes[-1].body), index_const(1)
         if not has_loop(axes[-1]):
-            work = _divided(work, SIDE_BY_SIDE)
+            work = divide(work, SIDE_BY_SIDE)
         for axis in axes:
-            extent = _mul(extent, axis.extent)
-        if not self.is_worth(_mul(extent, work), is_repeated):
+            extent = multiply(extent, axis.extent)
+        if not self.is_worth(multiply(extent, work), is_repeated):
             return None
         first, count = self.range()
         step, flat = self.variable("step"), self.variable("flat")
-        body = [Assign(flat, _add(first, step)), *self.coordinates(flat, axes), *axes[-1].body]
+        body = [Assign(flat, add(first, step)), *self.coordinates(flat, axes), *axes[-1].body]
         return Spread(first, count, extent, work, [For(step, count, body, parallel=True)])
 
     def is_worth(self, total: Expr, is_repeated: bool, times: int = 1) -> bool:
@@ -148,8 +141,8 @@ class _Spreader(Struct):
         made: list[Statement] = []
         for axis in reversed(axes[1:]):
             before = self.variable("before")
-            made.append(Assign(before, _apply("div", flat, axis.extent)))
-            made.append(Assign(axis.var, _apply("sub", flat, _mul(before, axis.extent))))
+            made.append(Assign(before, apply("div", flat, axis.extent)))
+            made.append(Assign(axis.var, apply("sub", flat, multiply(before, axis.extent))))
             flat = before
         return [*made, Assign(axes[0].var, flat)]
 
@@ -160,13 +153,13 @@ class _Spreader(Struct):
         axes = [loop]
         while len(axes) < MOST_AXES and len(axes[-1].body) == 1:
             inner = axes[-1].body[0]
-            if not isinstance(inner, For) or inner.parallel or not self.is_known(inner.extent):
+            if not isinstance(inner, For) or inner.parallel or not self.work.is_known(inner.extent):
                 break
             axes.append(inner)
-        work, extent = self.of_block(axes[-1].body), index_const(1)
+        work, extent = self.work.of_block(axes[-1].body), index_const(1)
         for axis in axes:
-            extent = _mul(extent, axis.extent)
-        total, least = _mul(extent, work), 2 * RANGES if _has_parts(loop) else 2
+            extent = multiply(extent, axis.extent)
+        total, least = multiply(extent, work), 2 * RANGES if _has_parts(loop) else 2
         if not self.is_worth(total, is_repeated, LOOPS) or (isinstance(extent, Const) and extent.value < least):
             return None
         own = self.private_buffers(loop, axes)
@@ -176,14 +169,14 @@ class _Spreader(Struct):
         slot, start, step, flat = map(self.variable, ("slot", "start", "step", "flat"))
         number = self.variable("range")
         body = self.with_own_memory(axes[-1].body, slot, own)
-        inner = [Assign(flat, _add(start, step)), *self.coordinates(flat, axes), *body]
-        end = _apply("div", _mul(extent, _add(slot, index_const(1))), index_const(RANGES))
+        inner = [Assign(flat, add(start, step)), *self.coordinates(flat, axes), *body]
+        end = apply("div", multiply(extent, add(slot, index_const(1))), index_const(RANGES))
         ranges: Block = [
-            Assign(slot, _add(first, number)),
-            Assign(start, _apply("div", _mul(extent, slot), index_const(RANGES))),
-            For(step, _apply("sub", end, start), inner),
+            Assign(slot, add(first, number)),
+            Assign(start, apply("div", multiply(extent, slot), index_const(RANGES))),
+            For(step, apply("sub", end, start), inner),
         ]
-        return Spread(first, count, index_const(RANGES), _divided(total, RANGES), [For(number, count, ranges)])
+        return Spread(first, count, index_const(RANGES), divide(total, RANGES), [For(number, count, ranges)])
 
     def private_buffers(self, loop: For, axes: Sequence[For]) -> list[Buffer] | None:
         """The scratch buffers that iterations write before they read them; None where they may meet in other memory."""
@@ -239,14 +232,18 @@ class _Spreader(Struct):
         if counter is None or rows is None:
             return None
         i, go, end = counter
-        self.inside = {var for s in all_statements([loop]) for var in assigned(s)}
+        self.work.inside = {var for s in all_statements([loop]) for var in assigned(s)}
         work = index_const(0)
         for row in rows.loops:
-            work = _add(work, self.of_row(row))
-        work = _mul(end if self.is_known(end) else index_const(1), work)
-        if not self.is_worth(_mul(rows.extent, work), is_repeated=False, times=TURNED):
+            work = add(work, self.of_row(row))
+        work = multiply(end if self.work.is_known(end) else index_const(1), work)
+        if not self.is_worth(multiply(rows.extent, work), is_repeated=False, times=TURNED):
             return None
-        if self.least and rows.may_be_few and any(self.is_worth(self.of(row.nest), True, TURNED) for row in rows.loops):
+        if (
+            self.least
+            and rows.may_be_few
+            and any(self.is_worth(self.work.of(row.nest), True, TURNED) for row in rows.loops)
+        ):
             return None
         shared, inside = self.of_ranges(rows, work, rows.of_part(loop, i))
         if isinstance(loop, For):
@@ -272,9 +269,9 @@ class _Spreader(Struct):
 
     def of_row(self, row: RowLoop) -> Expr:
         """The work of one row of a nest."""
-        work, loop = _mul(index_const(row.stride), self.of_block(row.loop.body)), row.nest
+        work, loop = multiply(index_const(row.stride), self.work.of_block(row.loop.body)), row.nest
         while loop is not row.loop:
-            work = _mul(self.most_iterations(loop.extent), work)
+            work = multiply(self.work.most_iterations(loop.extent), work)
             loop = loop.body[0]
             assert isinstance(loop, For)
         return work
@@ -290,30 +287,30 @@ class _Spreader(Struct):
         steps, inside = rows.extent, limits
         if block.value > 1:
             begin, length = self.variable("begin"), self.variable("length")
-            limits.append(Assign(begin, _mul(first, block)))
-            limits.append(Assign(length, _apply("min", _mul(count, block), _apply("sub", rows.extent, begin))))
-            steps = _divided(_add(rows.extent, index_const(-1)), rows.block)
+            limits.append(Assign(begin, multiply(first, block)))
+            limits.append(Assign(length, apply("min", multiply(count, block), apply("sub", rows.extent, begin))))
+            steps = divide(add(rows.extent, index_const(-1)), rows.block)
         if of_part is not None:
             begin, length, inside = self.part_of_range(begin, length, of_part, limits)
         for row in rows.loops:
             step, stride = self.variable("step"), index_const(row.stride)
-            own_step = Assign(row.loop.var, _add(_mul(begin, stride), step))
-            row.loop.var, row.loop.extent = step, _mul(length, stride)
+            own_step = Assign(row.loop.var, add(multiply(begin, stride), step))
+            row.loop.var, row.loop.extent = step, multiply(length, stride)
             row.loop.body = [own_step, *row.loop.body]
-        return Spread(first, count, steps, _mul(work, block), limits), inside
+        return Spread(first, count, steps, multiply(work, block), limits), inside
 
     def part_of_range(self, first: Expr, count: Expr, most: int, block: Block) -> tuple[Var, Var, Block]:
         """Add a loop over almost equal parts of a range; the first row of a part, how many it has, and its block."""
         parts, height, part = map(self.variable, ("parts", "height", "part"))
         begin, length = self.variable("begin"), self.variable("length")
-        done, even = _mul(part, height), _mul(parts, index_const(BLOCK))
+        done, even = multiply(part, height), multiply(parts, index_const(BLOCK))
         inside: Block = [
-            Assign(begin, _add(first, done)),
-            Assign(length, _apply("min", height, _apply("sub", count, done))),
+            Assign(begin, add(first, done)),
+            Assign(length, apply("min", height, apply("sub", count, done))),
         ]
-        block.append(Assign(parts, _apply("max", _divided(_add(count, index_const(-1)), most), index_const(1))))
-        block_count = _apply("div", _add(count, _add(even, index_const(-1))), even)
-        block.append(Assign(height, _mul(block_count, index_const(BLOCK))))
+        block.append(Assign(parts, apply("max", divide(add(count, index_const(-1)), most), index_const(1))))
+        block_count = apply("div", add(count, add(even, index_const(-1))), even)
+        block.append(Assign(height, multiply(block_count, index_const(BLOCK))))
         block.append(For(part, parts, inside))
         return begin, length, inside
 
@@ -337,8 +334,8 @@ class _Spreader(Struct):
             match last:
                 case For(extent=Const(value=count)) if count >= FEW:
                     break
-                case For(body=[For(parallel=True) as inner]) if _may_be_row(self.of_block(inner.body)):
-                    if not self.is_known(inner.extent) or _may_be_zero(inner.extent):
+                case For(body=[For(parallel=True) as inner]) if _may_be_row(self.work.of_block(inner.body)):
+                    if not self.work.is_known(inner.extent) or _may_be_zero(inner.extent):
                         break
                     if _is_row(inner):
                         return axes if _is_short(inner.extent) else [*axes, self.in_pieces(inner)]
@@ -350,17 +347,13 @@ class _Spreader(Struct):
     def in_pieces(self, row: For) -> For:
         """A loop over the pieces of a row."""
         piece, inner = self.variable("piece"), self.variable("inner")
-        self.inside |= {piece, inner}
-        most = _apply("min", index_const(PIECE), row.extent)
-        count = _apply("div", _add(row.extent, index_const(PIECE - 1)), index_const(PIECE))
-        start = _mul(piece, index_const(PIECE))
+        self.work.inside |= {piece, inner}
+        most = apply("min", index_const(PIECE), row.extent)
+        count = apply("div", add(row.extent, index_const(PIECE - 1)), index_const(PIECE))
+        start = multiply(piece, index_const(PIECE))
         is_even = isinstance(row.extent, Const) and row.extent.value % PIECE == 0
-        length = most if is_even else _apply("min", most, _apply("sub", row.extent, start))
-        return For(piece, count, [For(inner, length, [Assign(row.var, _add(start, inner)), *row.body], parallel=True)])
-
-    def is_known(self, extent: Expr) -> bool:
-        """Whether a number of iterations is known before what is looked at begins."""
-        return not any(part in self.inside or isinstance(part, Load) for part in parts_in_order(extent))
+        length = most if is_even else apply("min", most, apply("sub", row.extent, start))
+        return For(piece, count, [For(inner, length, [Assign(row.var, add(start, inner)), *row.body], parallel=True)])
 
     def range(self) -> tuple[Var, Var]:
         return self.variable("first"), self.variable("count")
@@ -368,64 +361,6 @@ class _Spreader(Struct):
     def variable(self, hint: str) -> Var:
         self.count += 1
         return Var(INT64, f"{hint}.spread.{self.count}")
-
-    # ---- work ------------------------------------------------------------------------------------------------
-
-    def of_block(self, block: Sequence[Statement]) -> Expr:
-        """Scalar operations of statements, about, by what is known before them."""
-        total: Expr = index_const(0)
-        for statement in block:
-            total = _add(total, self.of(statement))
-        return total
-
-    def of(self, statement: Statement) -> Expr:
-        match statement:
-            case For(extent=extent, body=body):
-                total = _mul(self.most_iterations(extent), _add(index_const(1), self.of_block(body)))
-                return _divided(total, SIDE_BY_SIDE) if statement.parallel and not has_loop(statement) else total
-            case While(condition=condition, body=body):
-                return _mul(self.trips(condition), _add(index_const(1), self.of_block(body)))
-            case When(then=then, other=other):
-                return _apply("max", self.of_block(then), self.of_block(other))
-            case Call():
-                return self.of_call(statement)
-            case _:
-                return index_const(1 + sum(map(self.of_expr, expressions(statement))))
-
-    def most_iterations(self, extent: Expr) -> Expr:
-        """The iterations of a loop, or a bound that is known before it; else 1."""
-        match extent:
-            case _ if self.is_known(extent):
-                return extent
-            case Apply(op="min", args=(bound, _)):
-                return self.most_iterations(bound)
-            case _:
-                return index_const(1)
-
-    def trips(self, condition: Expr) -> Expr:
-        """The iterations of a loop that counts to a number, at most."""
-        match condition:
-            case Apply(op="lt", args=(Var(), bound)) if self.is_known(bound):
-                return bound
-            case Apply(op="and", args=(_, condition)):
-                return self.trips(condition)
-            case _:
-                return index_const(1)
-
-    def of_call(self, call: Call) -> Expr:
-        """A kernel's steps, several of which take as long as an operation."""
-        meaning = KERNELS[call.kernel].meaning
-        if all(isinstance(n, int) for n in call.numbers):
-            return index_const(1 + meaning.steps(call.numbers_or(0)) // LANES)
-        total: Expr = index_const(1)
-        for number in (call.numbers[n] for n in meaning.factors):
-            total = _mul(total, number if isinstance(number, Expr) else index_const(number))
-        return _divided(total, LANES)
-
-    def of_expr(self, expr: Expr) -> int:
-        if expr not in self.costs:
-            self.costs[expr] = sum(map(_operation, parts_in_order(expr)))
-        return self.costs[expr]
 
 
 def _rename_iteration(block: Block, old: Var, new: Var) -> None:
@@ -443,8 +378,8 @@ def _reserve_all(reserve: Reserve, end: Expr) -> Reserve:
     assert isinstance(reserve.count, Apply)
     size = reserve.count.args[1]
     most = index_const(MOST_ELEMENTS)
-    is_number = Apply(BOOL, "le", (end, _apply("div", most, _apply("max", size, index_const(1)))))
-    return Reserve(reserve.buffer, Apply(INT64, "select", (is_number, _mul(end, size), most)))
+    is_number = Apply(BOOL, "le", (end, apply("div", most, apply("max", size, index_const(1)))))
+    return Reserve(reserve.buffer, Apply(INT64, "select", (is_number, multiply(end, size), most)))
 
 
 def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[For]) -> bool:
@@ -511,16 +446,6 @@ def _suits(loop: For) -> bool:
     return not any(isinstance(s, RunOp | Reserve | Swap | Take) for s in all_statements([loop]))
 
 
-def _operation(expr: Expr) -> int:
-    match expr:
-        case Apply(op=op):
-            return _FUNCTION_WORK if op in FUNCTIONS else 1
-        case Load():
-            return 1
-        case _:
-            return 0
-
-
 def _may_be_row(work: Expr) -> bool:
     return not isinstance(work, Const) or work.value >= LEAST_ROW
 
@@ -537,38 +462,3 @@ def _is_short(extent: Expr) -> bool:
 def _may_be_zero(extent: Expr) -> bool:
     """Whether dividing by it could fail before anybody knows that there is nothing to do."""
     return isinstance(extent, Const) and not extent.value
-
-
-_FOLDED: dict[str, Callable[[int, int], int]] = {
-    "add": operator.add,
-    "sub": operator.sub,
-    "mul": operator.mul,
-    "max": max,
-    "min": min,
-    "div": lambda a, b: a // b if b else 0,
-}
-
-
-def _apply(op: str, x: Expr, y: Expr) -> Expr:
-    if isinstance(x, Const) and isinstance(y, Const):
-        return index_const(_FOLDED[op](int(x.value), int(y.value)))
-    return Apply(INT64, op, (x, y))
-
-
-def _add(x: Expr, y: Expr) -> Expr:
-    return _unless_neutral("add", x, y, 0)
-
-
-def _mul(x: Expr, y: Expr) -> Expr:
-    return _unless_neutral("mul", x, y, 1)
-
-
-def _unless_neutral(op: str, x: Expr, y: Expr, neutral: int) -> Expr:
-    for one, other in ((x, y), (y, x)):
-        if isinstance(one, Const) and one.value == neutral:
-            return other
-    return _apply(op, x, y)
-
-
-def _divided(x: Expr, number: int) -> Expr:
-    return _add(_apply("div", x, index_const(number)), index_const(1))
