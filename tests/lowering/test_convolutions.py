@@ -7,11 +7,9 @@ import pytest
 
 from lowering.convolved import FEATURES, Model, calls, nests, run, statements_of
 from whorl.kernel.program import Call
-from whorl.lowering.convolutions import BlockConvolution, FilterBias, FilterBlocks
 from whorl.lowering.graph_program import GraphProgram
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
-from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv
 
 
@@ -101,49 +99,6 @@ def test_a_number_for_each_column_is_no_step_on_features() -> None:
     assert nests(graph.program.body) == 1
 
 
-def test_filters_and_bias_take_in_what_is_done_to_each_feature() -> None:
-    """conv(x, w') + b' is the normalization, the product and the sum after conv(x, w) + b."""
-    rng = np.random.default_rng(0)
-    x, w, b = (rng.standard_normal(shape) for shape in ((2, 4, 5, 5), (6, 2, 3, 3), (6,)))
-    scale, shift, mean, factor, term = (rng.standard_normal(6) for _ in range(5))
-    variance = rng.uniform(1, 2, 6)
-    steps = (BatchNormalization(epsilon=0.1), Mul(), Add())
-    values = [scale, shift, mean, variance, factor.reshape(6, 1, 1), term.reshape(1, 6, 1, 1)]
-    conv = Conv(group=2)
-    normalized, *_ = steps[0].run(conv.run(x, w, b), *values[:4])
-    expected = normalized * values[4] + values[5]
-    packed, bias = FilterBlocks(2, steps).run(w, *values), FilterBias(6, True, steps).run(b, *values)
-    np.testing.assert_allclose(
-        BlockConvolution(conv, w.shape).run(x, packed, bias, None), expected, rtol=1e-9, atol=1e-9
-    )
-
-
-@pytest.mark.parametrize("limits", [None, (0.0, 0.5)])
-@pytest.mark.parametrize("group", [1, 2])
-def test_convolution_by_blocks_adds_a_tensor_and_keeps_to_limits(
-    group: int, limits: tuple[float, float] | None
-) -> None:
-    rng = np.random.default_rng(0)
-    x, w = (rng.standard_normal(shape).astype(np.float32) for shape in ((1, 4, 6), (4, 4 // group, 3)))
-    added = rng.standard_normal((1, 4, 4)).astype(np.float32)
-    packed, bias = FilterBlocks(group).run(w), FilterBias(4, False).run(w)
-    assert not bias.any() and bias.shape == (4,)
-    result = BlockConvolution(Conv(group=group), w.shape, limits).run(x, packed, bias, None, added)
-    expected = Conv(group=group).run(x, w) + added
-    np.testing.assert_allclose(result, expected if limits is None else expected.clip(*limits), rtol=1e-5, atol=1e-5)
-
-
-@pytest.mark.parametrize("group", [1, 2])
-def test_transformed_filters_convolve_as_others_do(group: int) -> None:
-    rng = np.random.default_rng(0)
-    x, w, b = (rng.standard_normal(shape) for shape in ((2, 4, 9, 7), (26, 4 // group, 3, 3), (26,)))
-    packed, bias = FilterBlocks(group, is_transformed=True).run(w), FilterBias(26, True).run(b)
-    assert packed.shape == (group, 26 // group * (4 // group) * 16)
-    conv = Conv(group=group, pads=(1, 1, 1, 1))
-    result = BlockConvolution(conv, w.shape, is_transformed=True).run(x, packed, bias, None)
-    np.testing.assert_allclose(result, conv.run(x, w, b), rtol=1e-12, atol=1e-12)
-
-
 @pytest.mark.parametrize("image", [(14, 14), (35, 61)])
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("group", [1, 2])
@@ -172,8 +127,3 @@ def test_other_convolutions_are_sums_over_taps(image: tuple[int, int], channels:
     graph = run(m, m.build.add(conv, m.x, m.draw(32, channels, 3, 3)))
     calls = [statement.kernel for statement in statements_of(graph.program.body) if isinstance(statement, Call)]
     assert calls and not any("winograd" in kernel for kernel in calls)
-
-
-def test_narrow_filters_are_widened_once() -> None:
-    w = np.full((2, 1, 1), 0.1, np.float16)
-    assert FilterBlocks(1).run(w).dtype == np.float32 and FilterBias(2, False).run(w).dtype == np.float32

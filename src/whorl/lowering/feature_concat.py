@@ -19,7 +19,8 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.expressions import Buffer
 from whorl.ir.native.view import Operands, View, fixed
 from whorl.ir.types import TensorType
-from whorl.lowering.convolutions import BlockConvolution, dtype_of, is_static, readers_of, shape_of
+from whorl.lowering.block_convolution import BlockConvolution
+from whorl.lowering.convolutions import dtype_of, is_static, readers_of, shape_of
 from whorl.ops.movement.axes import Concat
 from whorl.ops.native.index_maps import lengths
 

@@ -16,7 +16,7 @@ from whorl.ir.constants import Constant, FixedArray
 from whorl.ir.dtypes import STRING
 from whorl.ir.graph import Node, Op, Region, Value
 from whorl.ir.types import TensorType
-from whorl.lowering.convolutions import FilterBlocks
+from whorl.lowering.block_convolution import FilterBlocks
 from whorl.lowering.deferred import DeferredArray, run_on_arrays
 from whorl.lowering.native_types import is_fixed, sizes
 from whorl.lowering.products import InPanels

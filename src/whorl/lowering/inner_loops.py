@@ -15,7 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import names_of
 from whorl.ir.types import TensorType, lengths_of
-from whorl.lowering.convolutions import FilterBias, FilterBlocks
+from whorl.lowering.block_convolution import FilterBias, FilterBlocks
 from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.elementwise.arithmetic import Identity

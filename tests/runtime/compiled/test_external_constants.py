@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from whorl.ir.elements.mapping import map_file
-from whorl.lowering.convolutions import FilterBlocks
+from whorl.lowering.block_convolution import FilterBlocks
 from whorl.lowering.deferred import DeferredArray, origin_of
 from whorl.lowering.products import InPanels
 from whorl.ops.elementwise.arithmetic import Mul

@@ -8,7 +8,7 @@ import numpy as np
 
 from whorl.ir.constants import as_array
 from whorl.ir.elements.file_views import FileView
-from whorl.lowering.convolutions import FilterBlocks
+from whorl.lowering.block_convolution import FilterBlocks
 from whorl.lowering.deferred import Computed, Origin, array_from
 from whorl.lowering.products import InPanels
 from whorl.runtime.compiled.encoding import Decoder, Encoder
