@@ -127,3 +127,10 @@ def test_other_convolutions_are_sums_over_taps(image: tuple[int, int], channels:
     graph = run(m, m.build.add(conv, m.x, m.draw(32, channels, 3, 3)))
     calls = [statement.kernel for statement in statements_of(graph.program.body) if isinstance(statement, Call)]
     assert calls and not any("winograd" in kernel for kernel in calls)
+
+
+@pytest.mark.parametrize("shape", [(1, 24, 1, 1), (24, 1, 1)])
+def test_a_scale_of_more_features_than_there_are_is_no_step(shape: tuple[int, ...]) -> None:
+    m = Model((1, 3, 6, 7), 24)
+    y = m.build.add(Conv(), m.x, m.draw(1, 3, 1, 1))
+    assert nests(run(m, m.build.add(Mul(), y, m.draw(*shape))).program.body) == 1

@@ -150,6 +150,8 @@ class _Chain(Struct):
         if len(others) != 1 or not is_static(others[0].type) or dtype_of(others[0]) != dtype_of(self.conv.outputs[0]):
             return False
         own = shape_of(others[0])
+        if _lengths(node.outputs[0])[1:2] != shape[1:2]:
+            return False
         return len(own) <= len(shape) and math.prod(own) in (1, _length(own, len(shape), 1))
 
     def _adds(self, node: Node) -> bool:
