@@ -11,6 +11,8 @@ from whorl.kernels.convolution.meaning import (
     CONVOLUTION,
     CONVOLUTION_DOTS,
     CONVOLUTION_SUM,
+    NORMALIZED_CONVOLUTION,
+    NORMALIZED_CONVOLUTION_SUM,
     SAME_CONVOLUTION,
     SAME_CONVOLUTION_SUM,
 )
@@ -43,6 +45,16 @@ KERNELS = {
         Kernel("convolution_sum", CONVOLUTION_SUM, _later("convolution.llvm", "define_convolution_sum")),
         Kernel("same_convolution", SAME_CONVOLUTION, _later("convolution.llvm", "define_same_convolution")),
         Kernel("same_convolution_sum", SAME_CONVOLUTION_SUM, _later("convolution.llvm", "define_same_convolution_sum")),
+        Kernel(
+            "normalized_convolution",
+            NORMALIZED_CONVOLUTION,
+            _later("convolution.llvm", "define_normalized_convolution"),
+        ),
+        Kernel(
+            "normalized_convolution_sum",
+            NORMALIZED_CONVOLUTION_SUM,
+            _later("convolution.llvm", "define_normalized_convolution_sum"),
+        ),
         Kernel("winograd_convolution", WINOGRAD_CONVOLUTION, _later("winograd.llvm", "define_convolution")),
         Kernel("winograd_convolution_sum", WINOGRAD_CONVOLUTION_SUM, _later("winograd.llvm", "define_convolution_sum")),
         Kernel("convolution_dots", CONVOLUTION_DOTS, _define_convolution),

@@ -14,6 +14,7 @@ from whorl.kernels.convolution.block import Block
 from whorl.kernels.convolution.few import convolve_few, most_windows
 from whorl.kernels.convolution.gathered import InImage, convolve_gathered, is_gathered, room_of
 from whorl.kernels.convolution.layout import filter_blocks
+from whorl.kernels.convolution.normalized import NORMALIZED, Normalized
 from whorl.kernels.convolution.same import AROUND, AroundEach
 from whorl.kernels.convolution.tile import GRID, Grid, Tile
 from whorl.kernels.kernel import LANES, Dtypes, Numbers
@@ -32,7 +33,7 @@ from whorl.kernels.machine import (
 from whorl.llvm.module import Module
 from whorl.llvm.routine import Routine
 from whorl.llvm.value import Index, Value
-from whorl.llvm.vectors import vectors_of
+from whorl.llvm.vectors import Vectors, vectors_of
 
 
 def define_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
@@ -105,11 +106,8 @@ def define_same_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers
 
 
 def _define_same(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
-    """Windows around every element; by vectors for which a small frame of the stack has room where it is to be one."""
-    machine = module.machine
-    if not machine.has_large_frames:
-        machine = replace(machine, vector_bytes=min(machine.vector_bytes, SMALL_FRAME_BYTES))
-    v, heights = vectors_of(dtypes[0], machine), [height for height, _, _ in filter_blocks(numbers[0])]
+    """Windows around every element."""
+    v, heights = _vectors_in_frame(module, dtypes), [height for height, _, _ in filter_blocks(numbers[0])]
     name = f"@whorl.same_convolution.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' * adds}"
     if name in module:
         return name
@@ -126,6 +124,41 @@ def _define_same(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -
     convolve_gathered(f, like, blocks, (first, end), grid, AroundEach(f, like, room_of(module.machine), image))
     f.end()
     return name
+
+
+def define_normalized_convolution(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define_normalized(module, dtypes, numbers, False)
+
+
+def define_normalized_convolution_sum(module: Module, dtypes: Dtypes, numbers: Numbers) -> str:
+    return _define_normalized(module, dtypes, numbers, True)
+
+
+def _define_normalized(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
+    """Windows of one element of channels that are normalized."""
+    v, heights = _vectors_in_frame(module, dtypes), [height for height, _, _ in filter_blocks(numbers[0])]
+    name = f"@whorl.normalized_convolution.{v.suffix}.{'x'.join(map(str, heights))}{'.sum' * adds}"
+    if name in module:
+        return name
+    like = Tile(v, 1, 1, 2, adds)
+    y, _, _, *others = like.pointers
+    f = Routine(module, name, [y, "x", "terms", *others], NORMALIZED, polls=True, divides=True)
+    inner, windows = f.indices("inner", "windows")
+    tiles = (windows + (like.width - 1)) // like.width
+    blocks, shared = _divide(f, heights, tiles, inner * windows)
+    first, end = (f.least(n * like.width, windows) for n in shared)
+    grid = Grid(windows, windows, [f.index(1), windows, f.index(1), windows])
+    convolve_gathered(f, like, blocks, (first, end), grid, Normalized(f, like, room_of(module.machine), windows))
+    f.end()
+    return name
+
+
+def _vectors_in_frame(module: Module, dtypes: Dtypes) -> Vectors:
+    """Those for whose windows a frame of the stack has room where it is to be a small one."""
+    machine = module.machine
+    if not machine.has_large_frames:
+        machine = replace(machine, vector_bytes=min(machine.vector_bytes, SMALL_FRAME_BYTES))
+    return vectors_of(dtypes[0], machine)
 
 
 def _grid(f: Routine, pixels: Index, span: Index) -> Grid:

@@ -51,6 +51,31 @@ def convolve_same(arrays: Arrays, numbers: Numbers) -> None:
     y.reshape(sums.shape)[...] = clamp(sums, limits) if bounded else sums
 
 
+def convolve_normalized(arrays: Arrays, numbers: Numbers) -> None:
+    """Windows of one element of channels that are normalized: x * factor + term, negative ones 0 if rectified.
+
+    Operands: result, x [channels, windows], (factor, term) of each channel, packed filters, bias, limits, and
+    what is added, if anything. Numbers: features, channels, bounded, rectified, windows. NaN stays.
+    """
+    (y, x, terms, filters, bias, limits, *added), (features, channels, bounded, rectified, windows) = arrays, numbers
+    factor, term = terms.reshape(channels, 2, 1).swapaxes(0, 1)
+    columns = x.reshape(channels, windows) * factor + term
+    sums = unpack_filters(filters, features) @ (np.maximum(columns, 0) if rectified else columns) + bias[:, None]
+    if added:
+        sums += added[0].reshape(sums.shape)
+    y.reshape(sums.shape)[...] = clamp(sums, limits) if bounded else sums
+
+
+def normalized_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
+    features, channels, bounded, _, windows = numbers
+    return features * windows, channels * windows, 2 * channels, features * channels, features, 2 * bounded
+
+
+def normalized_sum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
+    extents = normalized_extents(numbers, dtype)
+    return *extents, extents[0]
+
+
 def same_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     features, inner, bounded, rows, columns, kernel_rows, kernel_columns, *_ = numbers
     channels, windows = inner // (kernel_rows * kernel_columns), rows * columns
@@ -100,6 +125,17 @@ def count_same_steps(numbers: Numbers) -> int:
     return features * inner * rows * columns
 
 
+def count_normalized_steps(numbers: Numbers) -> int:
+    features, channels, _, _, windows = numbers
+    return features * channels * windows
+
+
+NORMALIZED_CONVOLUTION = Meaning(
+    1, normalized_extents, convolve_normalized, steps=count_normalized_steps, factors=(0, 1, 4)
+)
+NORMALIZED_CONVOLUTION_SUM = Meaning(
+    1, normalized_sum_extents, convolve_normalized, steps=count_normalized_steps, factors=(0, 1, 4)
+)
 SAME_FACTORS = (0, 1, 3, 4)
 """Features, taps, rows and columns."""
 SAME_CONVOLUTION = Meaning(1, same_extents, convolve_same, steps=count_same_steps, factors=SAME_FACTORS)
