@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from whorl.lowering.block_convolution import BlockConvolution, FilterBias, FilterBlocks
+from whorl.lowering.block_convolution import BlockConvolution, ChannelTerms, FilterBias, FilterBlocks
 from whorl.ops.elementwise.arithmetic import Add, Mul
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv
@@ -52,6 +52,22 @@ def test_transformed_filters_convolve_as_others_do(group: int) -> None:
     conv = Conv(group=group, pads=(1, 1, 1, 1))
     result = BlockConvolution(conv, w.shape, is_transformed=True).run(x, packed, bias, None)
     np.testing.assert_allclose(result, conv.run(x, w, b), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("is_rectified", [False, True])
+def test_channels_are_changed_before_they_are_convolved(is_rectified: bool) -> None:
+    rng = np.random.default_rng(0)
+    x, w, b = (rng.standard_normal(shape) for shape in ((2, 4, 5, 7), (6, 4, 1, 1), (6,)))
+    scale, shift, mean, factor = (rng.standard_normal(4) for _ in range(4))
+    variance, term = rng.uniform(1, 2, 4), np.array(0.5)
+    steps = (BatchNormalization(epsilon=0.1), Mul(), Add())
+    terms = ChannelTerms(4, steps).run(scale, shift, mean, variance, factor.reshape(4, 1, 1), term)
+    normalized, *_ = steps[0].run(x, scale, shift, mean, variance)
+    changed = normalized * factor.reshape(4, 1, 1) + term
+    expected = Conv().run(np.maximum(changed, 0) if is_rectified else changed, w, b)
+    op = BlockConvolution(Conv(), w.shape, is_rectified=is_rectified)
+    result = op.run(x, FilterBlocks(1).run(w), FilterBias(6, True).run(b), terms=terms)
+    np.testing.assert_allclose(result, expected, rtol=1e-12, atol=1e-12)
 
 
 def test_narrow_filters_are_widened_once() -> None:

@@ -6,10 +6,15 @@ import numpy as np
 import pytest
 
 from lowering.convolved import FEATURES, Model, calls, nests, run, statements_of
+from whorl.ir.graph import Value
+from whorl.ir.types import TensorType
 from whorl.kernel.program import Call
+from whorl.lowering.block_convolution import BlockConvolution, ChannelTerms
+from whorl.lowering.convolutions import lay_out_convolutions
 from whorl.lowering.graph_program import GraphProgram
 from whorl.ops.elementwise.arithmetic import Add, Clip, Mul, Sum
 from whorl.ops.elementwise.nonlinear import Relu, Sigmoid
+from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv
 
 
@@ -129,8 +134,86 @@ def test_other_convolutions_are_sums_over_taps(image: tuple[int, int], channels:
     assert calls and not any("winograd" in kernel for kernel in calls)
 
 
+@pytest.mark.parametrize("batch", [1, 3])
+def test_channels_are_normalized_while_windows_of_one_tap_are_gathered(batch: int) -> None:
+    m = Model((batch, 12, 6, 7), 24)
+    scaled = m.build.add(Mul(), normal(m, m.x), m.draw(12, 1, 1))
+    x = m.build.add(Relu(), m.build.add(Add(), m.draw(1, 12, 1, 1), scaled))
+    y = m.normalized(m.build.add(Conv(), x, m.draw(24, 12, 1, 1), m.draw(24)))
+    graph = run(m, m.build.add(Relu(), m.build.add(Add(), y, m.r)), tolerance=1e-3)
+    assert kernels(graph) == ["normalized_convolution_sum"] and nests(graph.program.body) == 0
+
+
+def normal(m: Model, value: Value) -> Value:
+    """A normalization; where it is a nest, its factors are one, too."""
+    return m.build.add(BatchNormalization(), value, *(m.draw(12) for _ in range(4)))
+
+
+def kernels(graph: GraphProgram) -> list[str]:
+    return [s.kernel for s in statements_of(graph.program.body) if isinstance(s, Call)]
+
+
+def test_channels_that_are_not_rectified_are_changed_alone() -> None:
+    m = Model((1, 12, 6, 7), 24)
+    graph = run(m, m.build.add(Conv(), m.build.add(Add(), m.x, m.draw(12, 1, 1)), m.draw(24, 12, 1, 1)), tolerance=1e-4)
+    assert kernels(graph) == ["normalized_convolution"] and nests(graph.program.body) == 0
+
+
+@pytest.mark.parametrize(
+    ("image", "features", "conv", "taps"),
+    [
+        ((6, 7), 24, Conv(pads=(1, 1, 1, 1)), 3),
+        ((6, 7), 24, Conv(pads=(1, 1, 1, 1)), 1),
+        ((14, 14), 24, Conv(strides=(2, 2)), 1),
+        ((6, 7), 24, Conv(group=2), 1),
+        ((6, 7), 22, Conv(), 1),
+        ((5, 6), 24, Conv(), 1),
+    ],
+    ids=["several taps", "padding", "strides", "groups", "few features", "few windows"],
+)
+def test_channels_are_normalized_before_other_windows_are_read(
+    image: tuple[int, int], features: int, conv: Conv, taps: int
+) -> None:
+    m = Model((1, 12, *image), features)
+    filters = m.draw(features, 12 // conv.group, taps, taps)
+    graph = run(m, m.build.add(conv, m.build.add(Relu(), normal(m, m.x)), filters), tolerance=1e-3)
+    assert nests(graph.program.body) == 2 and not any("normalized" in name for name in kernels(graph))
+
+
+def test_channels_that_others_read_are_normalized_for_all() -> None:
+    m = Model((1, 12, 6, 7), 24)
+    x = m.build.add(Relu(), normal(m, m.x))
+    left, right = (m.build.add(Conv(), x, m.draw(24, 12, 1, 1)) for _ in range(2))
+    assert nests(run(m, left, right, tolerance=1e-3).program.body) == 2
+    m = Model((1, 12, 6, 7), 24)
+    x = m.build.add(Relu(), normal(m, m.x))
+    assert nests(run(m, m.build.add(Conv(), x, m.draw(24, 12, 1, 1)), x, tolerance=1e-3).program.body) == 2
+
+
+def test_a_normalization_between_two_convolutions_belongs_to_the_first() -> None:
+    m = Model((1, 12, 6, 7), 24)
+    y = m.build.add(Conv(), m.x, m.draw(12, 12, 1, 1))
+    graph = run(m, m.build.add(Conv(), m.build.add(Relu(), normal(m, y)), m.draw(24, 12, 1, 1)), tolerance=1e-2)
+    assert not any("normalized" in name for name in kernels(graph)) and nests(graph.program.body) == 0
+
+
 @pytest.mark.parametrize("shape", [(1, 24, 1, 1), (24, 1, 1)])
 def test_a_scale_of_more_features_than_there_are_is_no_step(shape: tuple[int, ...]) -> None:
     m = Model((1, 3, 6, 7), 24)
     y = m.build.add(Conv(), m.x, m.draw(1, 3, 1, 1))
     assert nests(run(m, m.build.add(Mul(), y, m.draw(*shape))).program.body) == 1
+    m = Model((1, 1, 6, 7), 24)
+    x = m.build.add(Mul(), m.x, m.draw(*shape))
+    assert nests(run(m, m.build.add(Conv(), x, m.draw(24, 24, 1, 1)), tolerance=1e-3).program.body) == 1
+
+
+def test_numbers_that_only_the_run_knows_are_no_terms() -> None:
+    m = Model((1, 12, 6, 7), 24)
+    factors = Value("factors", TensorType(np.dtype(np.float32), (12, 1, 1)), m.region, 2)
+    y = m.build.add(Conv(), m.build.add(Mul(), m.x, factors), m.draw(24, 12, 1, 1))
+    m.region.results = [y]
+    lay_out_convolutions(m.region, [factors])
+    assert [type(n.op) for n in m.region.nodes if isinstance(n.op, Mul | ChannelTerms | BlockConvolution)] == [
+        Mul,
+        BlockConvolution,
+    ]

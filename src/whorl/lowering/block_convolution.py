@@ -1,4 +1,4 @@
-"""Convolutions by filters in blocks: one op for a convolution and what follows it.
+"""Convolutions by filters in blocks: one op for a convolution, the steps on its image, and what follows it.
 
 Filters are laid out before the program. A normalization, a scale or a shift of each feature is folded into them.
 """
@@ -22,6 +22,7 @@ from whorl.ops.native.index_maps import cast_view, widen_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
 from whorl.ops.windows.native_convolution import Ending, blocked, convolution
+from whorl.ops.windows.native_normalized import Normalization, normalized_convolution
 from whorl.ops.windows.native_winograd import winograd_convolution
 
 INPUTS: dict[type[Op], int] = {BatchNormalization: 4, Mul: 1, Add: 1}
@@ -36,7 +37,7 @@ def _folded(steps: Sequence[Op], values: Sequence[np.ndarray], factor: np.ndarra
         match step:
             case BatchNormalization():
                 scale, shift, mean, variance = operands
-                change = scale / np.sqrt(variance + factor.dtype.type(step.epsilon))
+                change = step.factor(scale, variance)
                 factor, term = factor * change, (term - mean) * change + shift
             case Mul():
                 factor, term = factor * operands[0], term * operands[0]
@@ -86,11 +87,25 @@ class FilterBias(Op, frozen=True):
         return np.broadcast_to(bias, (self.features,)).astype(dtype)
 
 
+class ChannelTerms(Op, frozen=True):
+    """The factor of each channel and what is added to the product, [C, 2], that steps on each channel alone make."""
+
+    abstract: ClassVar[bool] = True
+
+    channels: int
+    steps: tuple[Op, ...]
+
+    def run(self, *values: np.ndarray) -> np.ndarray:
+        dtype = values[0].dtype
+        factor, term = _folded(self.steps, values, np.ones(self.channels, dtype), np.zeros(self.channels, dtype))
+        return np.stack([factor, np.broadcast_to(term, factor.shape)], axis=1)
+
+
 class BlockConvolution(Op, frozen=True):
     """A convolution by filters in blocks, plus a tensor if it is given, kept within limits.
 
-    Inputs: X, filters, bias, offsets of the taps where lengths are known, the tensor to add. `shape` is that of the
-    filters before.
+    Inputs: X, filters, bias, offsets of the taps where lengths are known, the tensor to add, and `ChannelTerms` that
+    change X, which then `is_rectified` if that is said. `shape` is that of the filters before.
     """
 
     abstract: ClassVar[bool] = True
@@ -102,15 +117,21 @@ class BlockConvolution(Op, frozen=True):
     shape: tuple[int, ...]
     limits: tuple[float, float] | None = None
     is_transformed: bool = False
+    is_rectified: bool = False
 
     def run(
         self,
         x: np.ndarray,
         packed: np.ndarray,
         bias: np.ndarray,
-        offsets: np.ndarray | None,
+        offsets: np.ndarray | None = None,
         added: np.ndarray | None = None,
+        terms: np.ndarray | None = None,
     ) -> np.ndarray:
+        if terms is not None:
+            factor, term = terms.T.reshape(2, -1, *(1,) * (x.ndim - 2))
+            x = x * factor + term
+            x = np.maximum(x, 0) if self.is_rectified else x
         each = self.shape[0] // self.op.group
         unpack = untransform_filters if self.is_transformed else unpack_filters
         filters = np.concatenate([unpack(row, each) for row in packed]).reshape(self.shape)
@@ -123,9 +144,12 @@ class BlockConvolution(Op, frozen=True):
 
     def native(self, k: NativeBuilder, inputs: Operands, into: tuple[Any, int] | None = None) -> Any:
         """The result in memory; in the features of a larger tensor from a number on, where that is given."""
-        (x, packed, bias), offsets, added = inputs[:3], inputs.optional(3), inputs.optional(4)
+        (x, packed, bias), (offsets, added, terms) = inputs[:3], map(inputs.optional, (3, 4, 5))
         x, tracks = self.op.of_channels(k, x, self.shape), self.op.axes(x.shape, self.shape)
         ending = Ending(added, self.limits, into)
+        if terms is not None:
+            normalization = Normalization(terms, self.is_rectified)
+            return normalized_convolution(k, x, packed, bias, self.shape[0], normalization, ending)
         if self.is_transformed:
             return winograd_convolution(k, x, packed, bias, self.shape[0], ending)
         return convolution(k, widen_view(k, x), packed, bias, tracks, self.shape[0], offsets, ending)

@@ -15,7 +15,7 @@ from whorl.ir.dims import UNKNOWN, Dim
 from whorl.ir.graph import Node, Region, Value
 from whorl.ir.infer import names_of
 from whorl.ir.types import TensorType, lengths_of
-from whorl.lowering.block_convolution import FilterBias, FilterBlocks
+from whorl.lowering.block_convolution import ChannelTerms, FilterBias, FilterBlocks
 from whorl.lowering.products import Hoisted, InPanels, PanelProduct, hoist_products, slice_captured
 from whorl.ops.control.flow import Loop, Scanned
 from whorl.ops.elementwise.arithmetic import Identity
@@ -23,7 +23,7 @@ from whorl.ops.elementwise.casting import Cast
 from whorl.ops.movement.axes import Slice, Transpose
 from whorl.ops.movement.shapes import Reshape, Squeeze, Unsqueeze
 
-LAID_OUT = (InPanels, FilterBlocks, FilterBias)
+LAID_OUT = (InPanels, FilterBlocks, FilterBias, ChannelTerms)
 """Ops that lay out what products and convolutions read again and again."""
 MOVED = (*LAID_OUT, Transpose, Slice, Reshape, Squeeze, Unsqueeze, Identity, Cast)
 """Ops that move out of a loop: with known shapes they cannot fail, and they take no longer than reading a matrix."""

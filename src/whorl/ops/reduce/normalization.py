@@ -110,9 +110,13 @@ class BatchNormalization(Op, frozen=True):
             used = _channel_statistics(x_wide)
             old_share, new_share = wide.type(self.momentum), wide.type(1 - self.momentum)
             running = tuple((a * old_share + b * new_share).astype(mean.dtype) for a, b in zip(old, used, strict=True))
-        factor = scale_wide / np.sqrt(used[1] + wide.type(self.epsilon))
+        factor = self.factor(scale_wide, used[1])
         y = (x_wide - _on_channels(used[0], x.ndim)) * _on_channels(factor, x.ndim) + _on_channels(b_wide, x.ndim)
         return (y.astype(x.dtype), *running)
+
+    def factor(self, scale: np.ndarray, variance: np.ndarray) -> np.ndarray:
+        """What x - mean is multiplied by."""
+        return scale / np.sqrt(variance + scale.dtype.type(self.epsilon))
 
     def lower(self, k: NativeBuilder, inputs: Operands, outputs: Sequence[TensorType]) -> Sequence[View] | None:
         if self.training_mode:

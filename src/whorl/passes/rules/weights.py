@@ -148,7 +148,7 @@ def _normalized(m: Match) -> Value | None:
     if any(array is None for array in numbers):
         return None
     scale, shift, mean, variance = (array.astype(np.float64) for array in numbers if array is not None)
-    factor = scale / np.sqrt(variance + m.node.op.epsilon)
+    factor = m.node.op.factor(scale, variance)
     return _scaled(m, inner, factor, shift - mean * factor)
 
 
