@@ -17,7 +17,7 @@ from whorl.kernel.walk import all_statements, count_uses
 
 TURN, GO, END = Var(INT64, "turn", False), Var(BOOL, "go", False), Var(INT64, "end")
 ROWS = Var(INT64, "rows")
-C, I, J, K, L, M = (Var(INT64, name) for name in "cijklm")
+A, B, C, I, J, K, L, M = (Var(INT64, name) for name in "abcijklm")
 ZERO, ONE = index_const(0), index_const(1)
 
 
@@ -106,6 +106,72 @@ def test_batch_is_the_rows_where_channels_meet() -> None:
     state, sums = Buffer("state", FLOAT32, (ROWS, 64, 4)), Buffer("sums", FLOAT32, (ROWS, 64, 1))
     turned = Apply(INT64, "sub", (index_const(63), J))
     assert rows_and_loops(over_time(*channels(state, sums, turned))) == ("rows", [("i", 1), ("l", 1)])
+
+
+def scan(state: Buffer, sums: Buffer, collected: Buffer, read: Expr = A) -> While:
+    """The nests over a batch and channels, and one that collects what they give, from another place in the batch."""
+    take = Store(collected, (TURN, A, B), load(sums, read, B, ZERO))
+    last = For(A, ROWS, [For(B, index_const(64), [take], parallel=True)], parallel=True)
+    return over_time(*channels(state, sums), last)
+
+
+def memory_of_scan(batch: int, turns: int) -> tuple[list[Buffer], list[np.ndarray]]:
+    lengths = (ROWS, 64, 4), (ROWS, 64, 1), (END, ROWS, 64)
+    buffers = [
+        Buffer(name, FLOAT32, shape) for name, shape in zip(("state", "sums", "collected"), lengths, strict=True)
+    ]
+    state = np.arange(batch * 256, dtype=np.float32).reshape(batch, 64, 4)
+    return buffers, [state, np.zeros((batch, 64, 1), np.float32), np.zeros((turns, batch, 64), np.float32)]
+
+
+def outer_of(loop: While) -> str | None:
+    counter = count_of(loop)
+    assert counter is not None
+    rows = find_rows(loop, counter, count_uses(all_statements([loop])))
+    assert rows is not None and text(rows.extent) == "64"
+    return None if rows.outer is None else text(rows.outer.extent)
+
+
+def test_batch_around_channels_is_rows_of_them_unless_it_meets() -> None:
+    buffers, _ = memory_of_scan(1, 1)
+    assert outer_of(scan(*buffers)) == "rows"
+    assert outer_of(scan(*buffers, Apply(INT64, "sub", (plus(ROWS, index_const(-1)), A)))) is None
+
+
+def test_batch_inside_channels_is_none_around_them() -> None:
+    buffers, _ = memory_of_scan(1, 1)
+    loop = scan(*buffers)
+    take = Store(buffers[2], (TURN, A, B), load(buffers[1], A, B, ZERO))
+    loop.body[2] = For(B, index_const(64), [For(A, ROWS, [take], parallel=True)], parallel=True)
+    assert outer_of(loop) is None
+
+
+@pytest.mark.parametrize("least", [0, 1])
+@pytest.mark.parametrize("batch", [0, 1, 2, 5])
+def test_each_of_a_batch_goes_through_all_iterations(batch: int, least: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(spreading, "LEAST", least)
+    monkeypatch.setattr(spreading, "LEAST_TURN", 1)
+    results = []
+    for turns in (False, True):
+        buffers, memory = memory_of_scan(batch, 3)
+        made = program(scan(*buffers), *buffers, scalars=(ROWS,))
+        if turns:
+            spread(made)
+            verify_program(made)
+            (shared,) = (s for s in all_statements(made.body) if isinstance(s, Spread))
+            assert text(shared.extent) == ("mul(rows, 4)" if least else "mul(rows, 64)")
+        assert interpret(made, [3, batch], memory).status == 0
+        results.append(memory)
+    for before, after in zip(*results, strict=True):
+        np.testing.assert_array_equal(before, after)
+
+
+def test_batch_is_in_each_iteration_where_these_are_short() -> None:
+    buffers, _ = memory_of_scan(1, 1)
+    made = program(scan(*buffers), *buffers, scalars=(ROWS,))
+    spread(made)
+    (shared,) = (s for s in all_statements(made.body) if isinstance(s, Spread))
+    assert text(shared.extent) == "4"
 
 
 def test_rows_that_read_what_another_one_wrote_meet() -> None:

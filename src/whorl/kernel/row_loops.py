@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Iterator, Mapping, Sequence, Set
+from itertools import takewhile
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from whorl.ir.native.expressions import Apply, Buffer, Const, Expr, Load, Var, is_true
 from whorl.kernel.program import Assign, Fail, For, Reserve, Statement, Store, When, While
@@ -37,10 +39,14 @@ class RowLoop(Struct, frozen=True):
 
 
 class Rows(Struct, frozen=True):
-    """How many rows there are, and the loops that go along them, one in each nest."""
+    """How many rows there are, and the loops that go along them, one in each nest.
+
+    Where all of these lie in loops whose iterations do not meet either, `outer` are such rows of rows.
+    """
 
     extent: Expr
     loops: list[RowLoop]
+    outer: Rows | None = None
 
     @property
     def block(self) -> int:
@@ -116,9 +122,24 @@ def find_rows(loop: For | While, counter: Counter, seen: Mapping[Var | Buffer, i
     if not all(_is_before(n, counts) for n in (end, *lengths)):
         return None
     nests = [_axes(s) for s in loop.body if isinstance(s, For)]
-    for extent in _extents(nests):
-        loops = _along(extent, nests, changed) if _is_before(extent, counts) else None
+    extents = [extent for extent in _extents(nests) if _is_before(extent, counts)]
+    for extent in extents:
+        loops = _along(extent, nests, changed)
         if loops is not None:
+            rows = Rows(extent, loops)
+            return rows if rows.block == 1 else replace(rows, outer=_outside(rows, extents, nests, changed))
+    return None
+
+
+def _outside(rows: Rows, extents: Sequence[Expr], nests: Sequence[Sequence[For]], changed: set[Buffer]) -> Rows | None:
+    """Loops around those along rows whose iterations do not meet."""
+    around = [
+        list(takewhile(lambda loop, row=row: loop is not row.loop, nest))
+        for nest, row in zip(nests, rows.loops, strict=True)
+    ]
+    for extent in extents:
+        loops = _along(extent, around, changed) if all(around) else None
+        if loops is not None and all(row.stride == 1 for row in (*loops, *rows.loops)):
             return Rows(extent, loops)
     return None
 

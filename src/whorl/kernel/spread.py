@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from whorl.debug import debug
 from whorl.ir.dtypes import BOOL, INT64
@@ -55,6 +56,8 @@ LEAST = 1 << 14
 LOOPS, TURNED = 8, 16
 """So many times as long are loops to take whose iterations are to have memory of their own, and those that are turned
 inside out."""
+LEAST_TURN = 1 << 12
+"""Scalar operations of an iteration over time from which it costs little to begin one."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
 LEAST_ROW = 16
@@ -233,10 +236,10 @@ class _Spreader(Struct):
             return None
         i, go, end = counter
         self.work.inside = {var for s in all_statements([loop]) for var in assigned(s)}
-        work = index_const(0)
-        for row in rows.loops:
-            work = add(work, self.of_row(row))
-        work = multiply(end if self.work.is_known(end) else index_const(1), work)
+        of_part = rows.of_part(loop, i)
+        if of_part is not None or not self.are_worth_turns(rows):
+            rows = replace(rows, outer=None)
+        work = multiply(end if self.work.is_known(end) else index_const(1), self.of_rows(rows))
         if not self.is_worth(multiply(rows.extent, work), is_repeated=False, times=TURNED):
             return None
         if (
@@ -245,7 +248,7 @@ class _Spreader(Struct):
             and any(self.is_worth(self.work.of(row.nest), True, TURNED) for row in rows.loops)
         ):
             return None
-        shared, inside = self.of_ranges(rows, work, rows.of_part(loop, i))
+        shared, inside = self.of_ranges(rows, work, of_part)
         if isinstance(loop, For):
             inside.append(For(i, end, loop.body))
             return shared
@@ -267,37 +270,75 @@ class _Spreader(Struct):
         ends = [Assign(i, end), *([] if go is None else [Assign(go, TRUE)])]
         return When(loop.condition, [*reserved, Assign(start, i), shared, *ends])
 
-    def of_row(self, row: RowLoop) -> Expr:
-        """The work of one row of a nest."""
-        work, loop = multiply(index_const(row.stride), self.work.of_block(row.loop.body)), row.nest
-        while loop is not row.loop:
-            work = multiply(self.work.most_iterations(loop.extent), work)
-            loop = loop.body[0]
-            assert isinstance(loop, For)
-        return work
+    def are_worth_turns(self, rows: Rows) -> bool:
+        """Whether all rows in one row of the outer ones, if there are such, are as much work as a loop of their own."""
+        work = multiply(rows.extent, self.of_rows(rows))
+        return rows.outer is not None and isinstance(work, Const) and work.value >= LEAST_TURN * bool(self.least)
+
+    def of_rows(self, rows: Rows) -> Expr:
+        """The work of one row of all nests; in one row of the outer ones, if there are such."""
+        total: Expr = index_const(0)
+        outer = set(map(id, [row.loop for row in rows.outer.loops] if rows.outer is not None else []))
+        for row in rows.loops:
+            work, loop = multiply(index_const(row.stride), self.work.of_block(row.loop.body)), row.nest
+            while loop is not row.loop:
+                if id(loop) not in outer:
+                    work = multiply(self.work.most_iterations(loop.extent), work)
+                loop = loop.body[0]
+                assert isinstance(loop, For)
+            total = add(total, work)
+        return total
 
     def of_ranges(self, rows: Rows, work: Expr, of_part: int | None) -> tuple[Spread, Block]:
         """What runs ranges of rows, and the block in it that still lacks the loop; the nests go along a range.
 
-        Where it is known how many rows stay in the fastest memory, a range goes through the loop part by part.
+        Where it is known how many rows stay in the fastest memory, a range goes through the loop part by part. A range
+        of rows in several of the outer ones goes through the loop for each of those.
         """
         first, count = self.range()
         block = index_const(rows.block if self.least else 1)
         begin, length, limits = first, count, list[Statement]()
         steps, inside = rows.extent, limits
         if block.value > 1:
-            begin, length = self.variable("begin"), self.variable("length")
-            limits.append(Assign(begin, multiply(first, block)))
-            limits.append(Assign(length, apply("min", multiply(count, block), apply("sub", rows.extent, begin))))
             steps = divide(add(rows.extent, index_const(-1)), rows.block)
+        if rows.outer is not None:
+            begin, length, inside = self.range_in_outer(rows.outer, first, count, steps, limits)
+            steps = multiply(rows.outer.extent, steps)
+        if block.value > 1:
+            inner, number = begin, length
+            begin, length = self.variable("begin"), self.variable("length")
+            inside.append(Assign(begin, multiply(inner, block)))
+            inside.append(Assign(length, apply("min", multiply(number, block), apply("sub", rows.extent, begin))))
         if of_part is not None:
             begin, length, inside = self.part_of_range(begin, length, of_part, limits)
-        for row in rows.loops:
+        self.go_along(rows.loops, begin, length)
+        return Spread(first, count, steps, multiply(work, block), limits), inside
+
+    def range_in_outer(
+        self, outer: Rows, first: Expr, count: Expr, steps: Expr, block: Block
+    ) -> tuple[Var, Var, Block]:
+        """Add a loop over the outer rows of a range; the steps in one of them that it has, and its block."""
+        turn, row, before = map(self.variable, ("turn", "row", "before"))
+        inner, number = self.variable("inner"), self.variable("number")
+        begin = apply("div", first, steps)
+        last = apply("div", add(add(first, count), index_const(-1)), steps)
+        inside: Block = [
+            Assign(row, add(begin, turn)),
+            Assign(before, multiply(row, steps)),
+            Assign(inner, apply("max", apply("sub", first, before), index_const(0))),
+            Assign(number, apply("sub", apply("min", apply("sub", add(first, count), before), steps), inner)),
+        ]
+        block.append(For(turn, add(apply("sub", last, begin), index_const(1)), inside))
+        self.go_along(outer.loops, row, index_const(1))
+        return inner, number, inside
+
+    def go_along(self, loops: Sequence[RowLoop], begin: Expr, length: Expr) -> None:
+        """Let loops along rows go along so many of them, from one on."""
+        for row in loops:
             step, stride = self.variable("step"), index_const(row.stride)
             own_step = Assign(row.loop.var, add(multiply(begin, stride), step))
             row.loop.var, row.loop.extent = step, multiply(length, stride)
             row.loop.body = [own_step, *row.loop.body]
-        return Spread(first, count, steps, multiply(work, block), limits), inside
 
     def part_of_range(self, first: Expr, count: Expr, most: int, block: Block) -> tuple[Var, Var, Block]:
         """Add a loop over almost equal parts of a range; the first row of a part, how many it has, and its block."""
