@@ -16,6 +16,7 @@ from whorl.kernels.convolution.meaning import (
     SAME_CONVOLUTION,
     SAME_CONVOLUTION_SUM,
 )
+from whorl.kernels.depthwise.meaning import DEPTHWISE_CONVOLUTION, DEPTHWISE_CONVOLUTION_SUM
 from whorl.kernels.kernel import Dtypes, Kernel, Numbers
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
 from whorl.kernels.product.llvm import define_packed_matmul, define_vector_matmul
@@ -57,6 +58,16 @@ KERNELS = {
         ),
         Kernel("winograd_convolution", WINOGRAD_CONVOLUTION, _later("winograd.llvm", "define_convolution")),
         Kernel("winograd_convolution_sum", WINOGRAD_CONVOLUTION_SUM, _later("winograd.llvm", "define_convolution_sum")),
+        Kernel(
+            "depthwise_convolution",
+            DEPTHWISE_CONVOLUTION,
+            _later("depthwise.llvm", "define_depthwise_convolution"),
+        ),
+        Kernel(
+            "depthwise_convolution_sum",
+            DEPTHWISE_CONVOLUTION_SUM,
+            _later("depthwise.llvm", "define_depthwise_convolution_sum"),
+        ),
         Kernel("convolution_dots", CONVOLUTION_DOTS, _define_convolution),
         Kernel("split_phases", SPLIT_PHASES, _later("plane.llvm", "define_split_phases")),
         Kernel("plane_sums", PLANE_SUMS, _later("plane.llvm", "define_plane_sums")),

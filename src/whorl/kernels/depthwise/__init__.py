@@ -1,0 +1,1 @@
+"""Kernels of convolutions with a filter for each channel."""
