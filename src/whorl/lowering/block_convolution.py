@@ -21,8 +21,9 @@ from whorl.ops.elementwise.arithmetic import Add, Mul
 from whorl.ops.native.index_maps import cast_view, widen_view
 from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv, with_bias
-from whorl.ops.windows.native_convolution import Ending, blocked, convolution
+from whorl.ops.windows.native_convolution import blocked, convolution
 from whorl.ops.windows.native_normalized import Normalization, normalized_convolution
+from whorl.ops.windows.native_results import Ending
 from whorl.ops.windows.native_winograd import winograd_convolution
 
 INPUTS: dict[type[Op], int] = {BatchNormalization: 4, Mul: 1, Add: 1}

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from contextlib import AbstractContextManager, nullcontext
 
 import numpy as np
 from msgspec import Struct
@@ -21,8 +20,9 @@ from whorl.ir.native.view import View, fixed
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AroundElements, split_phases
-from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, embed_array, reshape_view
+from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, reshape_view
 from whorl.ops.windows.native_depthwise import depthwise_convolution, has_channels_as_lanes
+from whorl.ops.windows.native_results import Ending, Result, limits_of, moved, when_windows
 from whorl.ops.windows.run_time_layout import (
     FARTHEST,
     Axis,
@@ -40,17 +40,6 @@ NEAR_BYTES = 1 << 18
 """An image that stays near while the filters go by, one after the other. Of a larger one, the filters go by parts."""
 FEW_WINDOWS = 64
 """The windows of such a part."""
-
-
-class Ending(Struct, frozen=True):
-    """What follows a convolution at once: a tensor of the same shape is added, and the sum is kept within bounds.
-
-    `into` is a buffer [N, features, axes...] of more features, and the first one there that is to be written.
-    """
-
-    added: View | None = None
-    bounds: tuple[float, float] | None = None
-    into: tuple[Buffer, int] | None = None
 
 
 _NOTHING = Ending()
@@ -97,7 +86,7 @@ def convolution(
         if isinstance(layout, AroundElements) or layout.direct
         else k.temporary(dtype, (layout.channel_stride * depth + OVERREAD_BYTES // dtype.itemsize,))
     )
-    with when_windows(k, layout), k.loop(batch) as n, k.loop(group) as g:
+    with when_windows(k, layout.counts), k.loop(batch) as n, k.loop(group) as g:
         image = run.image(n, g, channels, spread)
         first = k.mul(g, k.const(each))
         addresses = [result.address(n, first), image, *tables, run.filters(g), moved(k, term, first), limits]
@@ -105,53 +94,6 @@ def convolution(
         kernel, numbers = run.kernel(ending)
         k.call(kernel, addresses, numbers)
     return result.view()
-
-
-class Result(Struct, frozen=True):
-    """Where a convolution is written: memory of its own, what is added to it, or features of a larger tensor."""
-
-    k: NativeBuilder
-    shape: tuple[Dim, ...]
-    buffer: Buffer
-    start: int = 0
-    addend: Address | None = None
-    is_over: bool = False
-    is_part: bool = False
-
-    @staticmethod
-    def of(k: NativeBuilder, dtype: np.dtype, shape: tuple[Dim, ...], ending: Ending) -> Result:
-        over = None if ending.added is None or ending.into is not None else k.overwritable(ending.added)
-        if over is not None:
-            return Result(k, shape, over, is_over=True)
-        addend = None if ending.added is None else k.address(ending.added)
-        if ending.into is not None:
-            return Result(k, shape, *ending.into, addend, is_part=True)
-        return Result(k, shape, k.reusable(dtype, shape), 0, addend)
-
-    def address(self, n: Expr, feature: Expr) -> Address:
-        """That of the results of an image from a feature on."""
-        k = self.k
-        return self.buffer, (n, k.add(feature, k.const(self.start)), *(k.const(0) for _ in self.shape[2:]))
-
-    def added(self, n: Expr, feature: Expr) -> list[Address]:
-        """That of what is added to them, if anything."""
-        if self.is_over:
-            return [self.address(n, feature)]
-        if self.addend is None:
-            return []
-        k, (_, features, *lengths) = self.k, self.shape
-        plane = k.add(k.mul(n, k.const(features)), feature)
-        return [moved(k, self.addend, k.mul(plane, k.const(dims.product(lengths))))]
-
-    def view(self) -> View:
-        return self.k.view_of(self.buffer) if self.is_part else self.k.view_of(self.buffer, self.shape)
-
-
-def when_windows(k: NativeBuilder, layout: Layout) -> AbstractContextManager[None]:
-    """Statements that run only where there are windows."""
-    if all(map(k.is_positive, layout.counts)):
-        return nullcontext()
-    return k.when(k.compare("gt", k.length(dims.product(layout.counts)), k.const(0)))
 
 
 class _Run(Struct, frozen=True):
@@ -208,18 +150,6 @@ class _Run(Struct, frozen=True):
 def windows_together(windows: int, image_bytes: int) -> int:
     """How many windows go by a filter before the next filter has its turn."""
     return windows if image_bytes <= NEAR_BYTES else FEW_WINDOWS
-
-
-def moved(k: NativeBuilder, address: Address, distance: Expr) -> Address:
-    """An address so many elements further."""
-    buffer, index = address
-    return buffer, (*index[:-1], k.add(index[-1], distance))
-
-
-def limits_of(k: NativeBuilder, dtype: np.dtype, ending: Ending) -> Address | None:
-    if ending.bounds is None:
-        return None
-    return k.address(embed_array(k, np.array(ending.bounds, dtype)))
 
 
 def blocked(k: NativeBuilder, filters: View, group: int) -> View:

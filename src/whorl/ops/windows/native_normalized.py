@@ -11,7 +11,7 @@ from whorl.ir import dims
 from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import View, fixed
 from whorl.kernels.machine import SAME_FEATURES, SAME_WINDOWS
-from whorl.ops.windows.native_convolution import Ending, Result, limits_of, moved
+from whorl.ops.windows.native_results import Ending, Result, limits_of, moved
 from whorl.ops.windows.run_time_layout import Axis, fixed_axes
 
 

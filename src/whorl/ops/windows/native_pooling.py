@@ -24,7 +24,7 @@ from whorl.ops.native.index_maps import (
     widen_view,
 )
 from whorl.ops.reduce.native_reductions import reduce_view
-from whorl.ops.windows.native_convolution import moved, when_windows
+from whorl.ops.windows.native_results import moved, when_windows
 from whorl.ops.windows.run_time_layout import AnyAxis, Axis, numbers_of, split_of, table_of
 
 WRITTEN_OUT = 16
@@ -51,7 +51,7 @@ def window_totals(k: NativeBuilder, x: View, tracks: Sequence[Axis], largest: bo
             k.address(embed_array(k, part)) for part in (np.ones(layout.taps, x.dtype), np.zeros(1, x.dtype))
         )
         arrays, bounded = [*arrays, ones, no_bias, no_bias], (0,)
-    with when_windows(k, layout), k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
+    with when_windows(k, layout.counts), k.loop(x.shape[0]) as n, k.loop(x.shape[1]) as c:
         plane = k.add(k.mul(n, k.const(x.shape[1])), c)
         image = moved(k, source, k.mul(plane, k.const(size)))
         k.call("split_phases", [(spread, (zero,)), image], numbers_of(k, (int(largest), 1, *layout.split_numbers)))

@@ -27,9 +27,9 @@ from whorl.ops.windows.native_convolution import (
     convolution,
     in_blocks_of,
     is_native,
-    moved,
     windows_together,
 )
+from whorl.ops.windows.native_results import moved
 from whorl.ops.windows.run_time_layout import AnyAxis
 
 

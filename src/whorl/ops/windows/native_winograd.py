@@ -6,7 +6,7 @@ from whorl.ir.native.builder import NativeBuilder
 from whorl.ir.native.view import View, fixed
 from whorl.kernels.winograd.layout import POINTS
 from whorl.kernels.winograd.meaning import working_extents
-from whorl.ops.windows.native_convolution import Ending, Result, limits_of, moved
+from whorl.ops.windows.native_results import Ending, Result, limits_of, moved
 
 
 def winograd_convolution(k: NativeBuilder, x: View, filters: View, bias: View, features: int, ending: Ending) -> View:
