@@ -28,6 +28,7 @@ from whorl.ops.reduce.normalization import BatchNormalization
 from whorl.ops.windows.convolution import Conv
 from whorl.ops.windows.native_convolution import is_native
 from whorl.ops.windows.native_normalized import takes_in_normalization
+from whorl.ops.windows.native_planes import goes_by_planes
 from whorl.ops.windows.run_time_layout import layout_of
 
 
@@ -183,7 +184,8 @@ class _Chain(Struct):
         dtype, shape = accumulator(dtype_of(x)), shape_of(w)
         steps, values = _numbers_of(self.steps, self.fixed)
         group, features = conv.group, shape[0]
-        layout = layout_of(conv.axes(_lengths(x), shape), dtype.itemsize, features // group)
+        tracks = conv.axes(_lengths(x), shape)
+        layout = layout_of(tracks, dtype.itemsize, features // group)
         is_transformed = dtype == dtype_of(x) and pays(layout, shape[1], features // group)
         size = features // group * shape[1] * (POINTS if is_transformed else math.prod(shape[2:]))
         blocks = _node(FilterBlocks(group, steps, is_transformed), [w, *values], dtype, (group, size), "blocks")
@@ -195,7 +197,7 @@ class _Chain(Struct):
         if self.before:
             image, (before, numbers) = _changed(self.before[0], self.fixed), _numbers_of(self.before, self.fixed)
             terms = [_node(ChannelTerms(shape[1], before), numbers, dtype, (shape[1], 2), "terms")]
-        elif isinstance(layout, PhaseSplit):
+        elif isinstance(layout, PhaseSplit) and not goes_by_planes(tracks, shape[1], features // group):
             offsets = [_constant(layout.offsets(shape[1]), "offsets")]
         table = offsets[0].outputs[0] if offsets else None
         inputs = [image, *blocks.outputs, *term.outputs, table, self.added, *(n.outputs[0] for n in terms)]

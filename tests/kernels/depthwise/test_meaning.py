@@ -42,5 +42,5 @@ def test_infinite_weights_meet_the_zeros_outside() -> None:
     assert np.isnan(y.reshape(2, 2, 2)[1, 0]).all() and np.isinf(y.reshape(2, 2, 2)[1, 1]).all()
 
 
-def test_steps_are_those_of_all_taps() -> None:
+def test_all_taps_of_all_windows_are_steps() -> None:
     assert DEPTHWISE_CONVOLUTION.steps(numbers()) == TAP_STEPS * 8 * 4

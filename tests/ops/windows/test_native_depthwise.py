@@ -72,7 +72,7 @@ def test_any_length_is_served_also_one_without_elements() -> None:
         np.testing.assert_allclose(actual, expected, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize(("perm", "kernels"), [("0, 2, 1", 0), ("1, 0, 2", 2)], ids=["channels", "images"])
+@pytest.mark.parametrize(("perm", "kernels"), [("0, 2, 1", 0), ("1, 0, 2", 1)], ids=["channels", "images"])
 def test_channels_are_lanes_only_where_they_are_neighbours(perm: str, kernels: int) -> None:
     made = feeds(24, 24)
     declared = re.sub(r"\b[BL]\b", "24", DECLARED)

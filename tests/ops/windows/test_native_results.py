@@ -41,7 +41,7 @@ def test_limits_lie_in_memory_where_there_are_any() -> None:
     assert address is not None and address[0].shape == (2,)
 
 
-def test_windows_are_asked_for_only_where_there_may_be_none() -> None:
+def test_windows_that_surely_are_there_need_no_branch() -> None:
     k = KernelBuilder()
     with when_windows(k, (3, 4)):
         pass

@@ -22,6 +22,7 @@ from whorl.kernels.machine import OVERREAD_BYTES
 from whorl.kernels.plane.layout import AroundElements, split_phases
 from whorl.ops.native.index_maps import broadcast_scalar, broadcast_view, reshape_view
 from whorl.ops.windows.native_depthwise import depthwise_convolution, has_channels_as_lanes
+from whorl.ops.windows.native_planes import convolve_planes, goes_by_planes
 from whorl.ops.windows.native_results import Ending, Result, limits_of, moved, when_windows
 from whorl.ops.windows.run_time_layout import (
     FARTHEST,
@@ -71,6 +72,8 @@ def convolution(
     if features == channels == group and ending == _NOTHING and has_channels_as_lanes(k, x, tracks):
         return depthwise_convolution(k, x, filters, bias, tracks)
     depth, each, dtype = channels // group, features // group, x.dtype
+    if dtype != INT32 and goes_by_planes(tracks, depth, each):
+        return convolve_planes(k, x, filters, bias, tracks, ending)
     # Kernels that read the image itself are of floats.
     lay_out = split_of if dtype == INT32 else layout_of
     layout = lay_out(tracks, dtype.itemsize, features=each)
