@@ -8,8 +8,10 @@ from evaluation import evaluate, floats, shaped, types, unranked
 from whorl.errors import TypeRuleError
 from whorl.ir import dims
 from whorl.ir.native.view import Operands
+from whorl.ir.parse import parse_module
 from whorl.lowering.builder import KernelBuilder
 from whorl.ops.reduce.softmax import FEW, LONGEST, SHORTEST, Hardmax, LogSoftmax, Softmax
+from whorl.runtime.session import Session
 
 ALL = (Softmax, LogSoftmax, Hardmax)
 FLOATS = [np.float32, np.float64, np.float16, ml_dtypes.bfloat16]
@@ -86,3 +88,25 @@ def test_axis_out_of_range_and_integers_are_refused():
     with pytest.raises(TypeRuleError) as caught:
         types(Softmax(), shaped(2, 3, dtype=np.int32))
     assert str(caught.value) == "does not accept int32"
+
+
+MASKED = """main(%x: DTYPE[2, 40]) {
+  %y: DTYPE[2, 40] = Softmax(%x)
+  %t: DTYPE[40, 2] = Transpose(%x) {perm = (1, 0)}
+  %z: DTYPE[40, 2] = Softmax(%t) {axis = 0}
+  return y = %y, z = %z
+}"""
+
+
+@pytest.mark.parametrize(("dtype", "mask"), [("float32", -100), ("float64", -730)])
+@pytest.mark.parametrize("backend", ["native", "interpreter"])
+def test_powers_that_are_not_normal_are_zero(dtype: str, mask: int, backend: str) -> None:
+    x = np.random.default_rng(0).uniform(-1, 1, (2, 40)).astype(dtype)
+    x[:, 7:29] += mask
+    x[0, 3] = mask + 30
+    y, z = Session(parse_module(MASKED.replace("DTYPE", dtype)), backend=backend).execute(None, {"x": x})
+    powers = np.exp(x - x.max(1, keepdims=True))
+    powers[:, 7:29] = 0
+    for result in (y, z.T):
+        np.testing.assert_allclose(result, powers / powers.sum(1, keepdims=True), rtol=1e-6)
+        assert not result[:, 7:29].any() and result[0, 3] > 0

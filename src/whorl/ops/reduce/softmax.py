@@ -79,17 +79,26 @@ def _suits_one_core(x: View, axis: int) -> bool:
     return not isinstance(lines, int) or lines >= FEW or (isinstance(length, int) and length <= LONGEST)
 
 
+def _least(dtype: np.dtype) -> float:
+    """The least number whose power is normal: arithmetic on those below takes a hundred times as long."""
+    return float(np.log(np.finfo(dtype).tiny))
+
+
 class Softmax(Distribution, frozen=True):
-    """exp(x - largest) over its sum along an axis; NaN where the largest is infinite. Source: ONNX Softmax-13."""
+    """exp(x - largest) over its sum along an axis; NaN where the largest is infinite. Source: ONNX Softmax-13.
+
+    Powers below the least normal number, as a mask of -100 makes them, are 0.
+    """
 
     def distribute(self, x: np.ndarray, axis: int) -> np.ndarray:
-        powers = np.exp(_below_largest(x, axis))
+        below = _below_largest(x, axis)
+        powers = np.where(below < _least(x.dtype), x.dtype.type(0), np.exp(below))
         return powers / np.sum(powers, axis=axis, keepdims=True)
 
     def lines(self, k: NativeBuilder, x: View, axis: int) -> View:
         if _suits_one_core(x, axis):
             return self._line_by_line(k, x)
-        powers = k.materialise(map_elements(k, lambda v: k.apply("exp", v), _native_below_largest(k, x, axis), cost=16))
+        powers = k.materialise(map_elements(k, lambda v: _power(k, v), _native_below_largest(k, x, axis), cost=16))
         return map_elements(k, k.div, powers, reduce_view(k, powers, (axis,), "sum"), cost=4)
 
     def _line_by_line(self, k: NativeBuilder, x: View) -> View:
@@ -106,7 +115,7 @@ class Softmax(Distribution, frozen=True):
 
             largest = total_of("maximum", -np.inf, x.at)
             with k.loop(length, parallel=True) as inner:
-                k.store(result, (*line, inner), k.apply("exp", k.sub(x.at((*line, inner)), largest)))
+                k.store(result, (*line, inner), _power(k, k.sub(x.at((*line, inner)), largest)))
             total = total_of("sum", 0.0, lambda index: k.load(result, index))
             with k.loop(length, parallel=True) as inner:
                 k.store(result, (*line, inner), k.div(k.load(result, (*line, inner)), total))
@@ -115,6 +124,13 @@ class Softmax(Distribution, frozen=True):
     def bounds(self, inputs: Intervals, operands: Sequence[Fact | None], result: Fact) -> Interval | None:
         x = inputs[0]
         return None if x is None else Interval(0.0, 1.0, x.nan or not x.is_finite)
+
+
+def _power(k: NativeBuilder, below: Expr) -> Expr:
+    """exp, or 0 for a power that would not be normal."""
+    x, least = k.let(below), k.const(_least(below.dtype), below.dtype)
+    is_small = k.let(k.compare("lt", x, least))
+    return k.select(is_small, k.const(0, x.dtype), k.apply("exp", k.select(is_small, least, x)))
 
 
 class LogSoftmax(Distribution, frozen=True):
