@@ -15,11 +15,20 @@ from whorl.kernel.program import Program
 from whorl.kernel.reductions import write_out_reductions
 from whorl.kernel.short_loops import cut_short_loops
 from whorl.kernel.tiles import cut_into_parts
+from whorl.kernel.transposes import tile_transposes
 from whorl.kernel.verify import verify_program
 from whorl.kernel.walk import copy_program
 from whorl.phases import Phase, in_phase
 
-STEPS = (merge_takes, remove_copies, write_out_reductions, collapse_loops, cut_into_parts, cut_short_loops)
+STEPS = (
+    merge_takes,
+    remove_copies,
+    write_out_reductions,
+    collapse_loops,
+    cut_into_parts,
+    cut_short_loops,
+    tile_transposes,
+)
 
 
 @in_phase(Phase.PASSES)
