@@ -41,7 +41,8 @@ class Axis(Struct, frozen=True):
 def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str:
     """for channels: for some rows: for vectors of windows: for rows of the image: for taps: total += weight * x.
 
-    Parts are rows of windows, as those of other convolutions are, or channels where there are few rows.
+    Parts are rows of windows, as those of other convolutions are, or channels where there are few rows: a row more or
+    less to read from another core takes long beside these.
     """
     v = vectors_of(dtypes[0], module.machine)
     rows, columns = (Axis(*numbers[first : first + 6 : 2]) for first in (4, 5))
@@ -52,7 +53,7 @@ def _define(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -> str
     pointers = [result_pointer(adds), "x", "w", "bias", "limits", *["=added"] * adds]
     f = Routine(module, name, pointers, NUMBERS, polls=True, divides=True)
     row_count, channels = f.indices("row_count", "channels")
-    by_rows = row_count >= PARTS // 2
+    by_rows = row_count >= 2 * PARTS
     share = zip(f.share(channels), (0, channels), strict=True)
     begin, end = (f.choose(by_rows, f.index(whole), part) for part, whole in share)
     share = zip(f.share(row_count), (0, row_count), strict=True)
