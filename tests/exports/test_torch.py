@@ -6,11 +6,11 @@ from exports.harness import check, require_all
 
 require_all()
 
-from exports import torch_indexing, torch_loops, torch_networks  # noqa: E402
+from exports import torch_images, torch_indexing, torch_loops, torch_networks  # noqa: E402
 from exports.torch_export import export_of  # noqa: E402
 
 pytestmark = pytest.mark.slow
-CASES = torch_indexing.TABLE.cases | torch_loops.TABLE.cases | torch_networks.TABLE.cases
+CASES = torch_images.TABLE.cases | torch_indexing.TABLE.cases | torch_loops.TABLE.cases | torch_networks.TABLE.cases
 PAIRS = [(name, exporter) for name, case in CASES.items() for exporter in case.exporters]
 REFUSED = {
     ("masked_select", "dynamo"): r"No ONNX function found for <OpOverload\(op='aten.masked_select'",
