@@ -7,19 +7,16 @@ bits of its results do not depend on that, since every element is computed by on
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Container, Iterable, Iterator, Sequence
 
 from msgspec import Struct, field
-from msgspec.structs import replace
 
 from whorl.debug import debug
-from whorl.ir.dtypes import BOOL, INT64
-from whorl.ir.native.expressions import TRUE, Apply, Buffer, Const, Expr, Load, Var, index_const
+from whorl.ir.native.expressions import Buffer, Const, Expr, Load, Var, index_const
+from whorl.kernel.marking import Marking
 from whorl.kernel.program import (
     Assign,
     Call,
-    Fail,
     For,
     Program,
     Reserve,
@@ -32,7 +29,7 @@ from whorl.kernel.program import (
     When,
     While,
 )
-from whorl.kernel.row_loops import BLOCK, RowLoop, Rows, count_of, find_rows
+from whorl.kernel.turned_loops import turned_inside
 from whorl.kernel.vectors import has_loop
 from whorl.kernel.verify import parts_in_order
 from whorl.kernel.walk import (
@@ -47,17 +44,14 @@ from whorl.kernel.walk import (
     positions_in,
     written_parts,
 )
-from whorl.kernel.work_estimates import SIDE_BY_SIDE, WorkEstimates, add, apply, divide, multiply
+from whorl.kernel.work_estimates import SIDE_BY_SIDE, add, apply, divide, multiply
 from whorl.kernels.table import KERNELS
 from whorl.llvm.routine import PARTS
 
 LEAST = 1 << 14
 """Scalar operations from which work may be worth sharing with a core that is awake."""
-LOOPS, TURNED = 8, 16
-"""So many times as long are loops to take whose iterations are to have memory of their own, and those that are turned
-inside out."""
-LEAST_TURN = 1 << 12
-"""Scalar operations of an iteration over time from which it costs little to begin one."""
+LOOPS = 8
+"""How many times as long loops are to take whose iterations are to have memory of their own."""
 FEW = 64
 """Iterations of an outermost loop with which there is enough for every core, whatever is inside."""
 LEAST_ROW = 16
@@ -67,32 +61,26 @@ PIECE = 1024
 MOST_AXES = 3
 RANGES, MOST_BYTES = 8, 1 << 20
 """Ranges of a loop that have scratch memory of their own, and the bytes of a buffer of which there may be so many."""
-MOST_ELEMENTS = 1 << 58
-"""Elements that no memory has, whose bytes are still a number."""
 
 
 def spread(program: Program) -> dict[Buffer, Buffer]:
     """Mark what several cores may share, in place; the scratch buffers that became larger, with what they are now."""
-    spreader = _Spreader(program, 0 if debug().spreads else LEAST)
+    spreader = _Spreader(Marking(program, 0 if debug().spreads else LEAST))
     spreader.block(program.body, is_repeated=False)
     program.scratch = [spreader.private.get(buffer, buffer) for buffer in program.scratch]
     return spreader.private
 
 
 class _Spreader(Struct):
-    program: Program
-    least: int
-    work: WorkEstimates = field(default_factory=WorkEstimates)
-    count: int = 0
+    marking: Marking
     private: dict[Buffer, Buffer] = field(default_factory=dict[Buffer, Buffer])
-    seen: Counter[Var | Buffer] | None = None
 
     def block(self, block: Block, is_repeated: bool) -> None:
         """`is_repeated`: in a loop, where a nest is shared only if it surely takes long."""
         for position, statement in enumerate(block):
             made: Spread | When | None = self.shared(statement, is_repeated)
             if made is None and isinstance(statement, For | While) and not is_repeated:
-                made = self.turned_inside(statement)
+                made = turned_inside(self.marking, statement)
             if made is not None:
                 block[position] = made
                 continue
@@ -102,7 +90,7 @@ class _Spreader(Struct):
 
     def shared(self, statement: Statement, is_repeated: bool) -> Spread | None:
         if isinstance(statement, Call | For):
-            self.work.inside = {var for s in all_statements([statement]) for var in assigned(s)}
+            self.marking.work.inside = {var for s in all_statements([statement]) for var in assigned(s)}
         match statement:
             case Call() if KERNELS[statement.kernel].meaning.factors and statement.parts is None:
                 return self.call(statement)
@@ -114,36 +102,32 @@ class _Spreader(Struct):
                 return None
 
     def call(self, call: Call) -> Spread | None:
-        total = self.work.of_call(call)
-        if isinstance(total, Const) and total.value < self.least:
+        total = self.marking.work.of_call(call)
+        if isinstance(total, Const) and total.value < self.marking.least:
             return None
-        first, count = self.range()
+        first, count = self.marking.range()
         call.parts = first, add(first, count)
         return Spread(first, count, index_const(PARTS), divide(total, PARTS), [call])
 
     def nest(self, loop: For, is_repeated: bool) -> Spread | None:
         axes = self.axes(loop)
-        work, extent = self.work.of_block(axes[-1].body), index_const(1)
+        work, extent = self.marking.work.of_block(axes[-1].body), index_const(1)
         if not has_loop(axes[-1]):
             work = divide(work, SIDE_BY_SIDE)
         for axis in axes:
             extent = multiply(extent, axis.extent)
-        if not self.is_worth(multiply(extent, work), is_repeated):
+        if not self.marking.is_worth(multiply(extent, work), is_repeated):
             return None
-        first, count = self.range()
-        step, flat = self.variable("step"), self.variable("flat")
+        first, count = self.marking.range()
+        step, flat = self.marking.variable("step"), self.marking.variable("flat")
         body = [Assign(flat, add(first, step)), *self.coordinates(flat, axes), *axes[-1].body]
         return Spread(first, count, extent, work, [For(step, count, body, parallel=True)])
-
-    def is_worth(self, total: Expr, is_repeated: bool, times: int = 1) -> bool:
-        """Whether work may take so long, or so many times that, that it is worth waking another core."""
-        return total.value >= times * self.least if isinstance(total, Const) else not (is_repeated and self.least)
 
     def coordinates(self, flat: Expr, axes: Sequence[For]) -> list[Statement]:
         """The variables of loops inside each other, by the number of an iteration of all."""
         made: list[Statement] = []
         for axis in reversed(axes[1:]):
-            before = self.variable("before")
+            before = self.marking.variable("before")
             made.append(Assign(before, apply("div", flat, axis.extent)))
             made.append(Assign(axis.var, apply("sub", flat, multiply(before, axis.extent))))
             flat = before
@@ -156,21 +140,21 @@ class _Spreader(Struct):
         axes = [loop]
         while len(axes) < MOST_AXES and len(axes[-1].body) == 1:
             inner = axes[-1].body[0]
-            if not isinstance(inner, For) or inner.parallel or not self.work.is_known(inner.extent):
+            if not isinstance(inner, For) or inner.parallel or not self.marking.work.is_known(inner.extent):
                 break
             axes.append(inner)
-        work, extent = self.work.of_block(axes[-1].body), index_const(1)
+        work, extent = self.marking.work.of_block(axes[-1].body), index_const(1)
         for axis in axes:
             extent = multiply(extent, axis.extent)
         total, least = multiply(extent, work), 2 * RANGES if _has_parts(loop) else 2
-        if not self.is_worth(total, is_repeated, LOOPS) or (isinstance(extent, Const) and extent.value < least):
+        if not self.marking.is_worth(total, is_repeated, LOOPS) or (isinstance(extent, Const) and extent.value < least):
             return None
         own = self.private_buffers(loop, axes)
         if own is None:
             return None
-        first, count = self.range()
-        slot, start, step, flat = map(self.variable, ("slot", "start", "step", "flat"))
-        number = self.variable("range")
+        first, count = self.marking.range()
+        slot, start, step, flat = map(self.marking.variable, ("slot", "start", "step", "flat"))
+        number = self.marking.variable("range")
         body = self.with_own_memory(axes[-1].body, slot, own)
         inner = [Assign(flat, add(start, step)), *self.coordinates(flat, axes), *body]
         end = apply("div", multiply(extent, add(slot, index_const(1))), index_const(RANGES))
@@ -186,14 +170,14 @@ class _Spreader(Struct):
         inside = list(all_statements([loop]))
         changing = {axis.var for axis in axes} | {s.var for s in inside if isinstance(s, Assign)}
         counts = count_uses(inside)
-        seen = self.uses()
+        seen = self.marking.uses()
         if any(counts[var] != seen[var] for statement in inside for var in assigned(statement)):
             return None
         own: list[Buffer] = []
         for buffer in dict.fromkeys(b for s in inside for b in written_parts(s)):
             if _is_apart(((s, index) for s in inside for index in positions_in(s, buffer)), axes):
                 continue
-            is_own = buffer in self.program.scratch and not buffer.grows and counts[buffer] == seen[buffer]
+            is_own = buffer in self.marking.program.scratch and not buffer.grows and counts[buffer] == seen[buffer]
             if not is_own or not _is_written_first(axes[-1].body, buffer, changing):
                 return None
             if all(isinstance(n, int) for n in buffer.shape) and _bytes(buffer) > MOST_BYTES:
@@ -226,141 +210,6 @@ class _Spreader(Struct):
                     pass
         return block
 
-    # ---- loops over time whose tensors' rows do not meet -------------------------------------------------------
-
-    def turned_inside(self, loop: For | While) -> Spread | When | None:
-        """A loop whose nests go along rows that do not meet, as such a loop for each range of them: no core waits."""
-        counter = count_of(loop)
-        rows = None if counter is None else find_rows(loop, counter, self.uses())
-        if counter is None or rows is None:
-            return None
-        i, go, end = counter
-        self.work.inside = {var for s in all_statements([loop]) for var in assigned(s)}
-        of_part = rows.of_part(loop, i)
-        if of_part is not None or not self.are_worth_turns(rows):
-            rows = replace(rows, outer=None)
-        work = multiply(end if self.work.is_known(end) else index_const(1), self.of_rows(rows))
-        if not self.is_worth(multiply(rows.extent, work), is_repeated=False, times=TURNED):
-            return None
-        if (
-            self.least
-            and rows.may_be_few
-            and any(self.is_worth(self.work.of(row.nest), True, TURNED) for row in rows.loops)
-        ):
-            return None
-        shared, inside = self.of_ranges(rows, work, of_part)
-        if isinstance(loop, For):
-            inside.append(For(i, end, loop.body))
-            return shared
-        start, turn = self.variable("from"), Var(INT64, f"turn.spread.{self.count}", False)
-        body, reserved = list[Statement](), list[Statement]()
-        for statement in loop.body:
-            match statement:
-                case Reserve():
-                    reserved.append(_reserve_all(statement, end))
-                case Assign(var, value) if var is i:
-                    body.append(Assign(turn, value))
-                case Assign(var) if var is go:
-                    pass
-                case _:
-                    body.append(statement)
-        Replacement(lambda expr: turn if expr is i else None).block(body)
-        _rename_iteration(body, i, turn)
-        inside += [Assign(turn, start), While([], Apply(BOOL, "lt", (turn, end)), body)]
-        ends = [Assign(i, end), *([] if go is None else [Assign(go, TRUE)])]
-        return When(loop.condition, [*reserved, Assign(start, i), shared, *ends])
-
-    def are_worth_turns(self, rows: Rows) -> bool:
-        """Whether all rows in one row of the outer ones, if there are such, are as much work as a loop of their own."""
-        work = multiply(rows.extent, self.of_rows(rows))
-        return rows.outer is not None and isinstance(work, Const) and work.value >= LEAST_TURN * bool(self.least)
-
-    def of_rows(self, rows: Rows) -> Expr:
-        """The work of one row of all nests; in one row of the outer ones, if there are such."""
-        total: Expr = index_const(0)
-        outer = set(map(id, [row.loop for row in rows.outer.loops] if rows.outer is not None else []))
-        for row in rows.loops:
-            work, loop = multiply(index_const(row.stride), self.work.of_block(row.loop.body)), row.nest
-            while loop is not row.loop:
-                if id(loop) not in outer:
-                    work = multiply(self.work.most_iterations(loop.extent), work)
-                loop = loop.body[0]
-                assert isinstance(loop, For)
-            total = add(total, work)
-        return total
-
-    def of_ranges(self, rows: Rows, work: Expr, of_part: int | None) -> tuple[Spread, Block]:
-        """What runs ranges of rows, and the block in it that still lacks the loop; the nests go along a range.
-
-        Where it is known how many rows stay in the fastest memory, a range goes through the loop part by part. A range
-        of rows in several of the outer ones goes through the loop for each of those.
-        """
-        first, count = self.range()
-        block = index_const(rows.block if self.least else 1)
-        begin, length, limits = first, count, list[Statement]()
-        steps, inside = rows.extent, limits
-        if block.value > 1:
-            steps = divide(add(rows.extent, index_const(-1)), rows.block)
-        if rows.outer is not None:
-            begin, length, inside = self.range_in_outer(rows.outer, first, count, steps, limits)
-            steps = multiply(rows.outer.extent, steps)
-        if block.value > 1:
-            inner, number = begin, length
-            begin, length = self.variable("begin"), self.variable("length")
-            inside.append(Assign(begin, multiply(inner, block)))
-            inside.append(Assign(length, apply("min", multiply(number, block), apply("sub", rows.extent, begin))))
-        if of_part is not None:
-            begin, length, inside = self.part_of_range(begin, length, of_part, limits)
-        self.go_along(rows.loops, begin, length)
-        return Spread(first, count, steps, multiply(work, block), limits), inside
-
-    def range_in_outer(
-        self, outer: Rows, first: Expr, count: Expr, steps: Expr, block: Block
-    ) -> tuple[Var, Var, Block]:
-        """Add a loop over the outer rows of a range; the steps in one of them that it has, and its block."""
-        turn, row, before = map(self.variable, ("turn", "row", "before"))
-        inner, number = self.variable("inner"), self.variable("number")
-        begin = apply("div", first, steps)
-        last = apply("div", add(add(first, count), index_const(-1)), steps)
-        inside: Block = [
-            Assign(row, add(begin, turn)),
-            Assign(before, multiply(row, steps)),
-            Assign(inner, apply("max", apply("sub", first, before), index_const(0))),
-            Assign(number, apply("sub", apply("min", apply("sub", add(first, count), before), steps), inner)),
-        ]
-        block.append(For(turn, add(apply("sub", last, begin), index_const(1)), inside))
-        self.go_along(outer.loops, row, index_const(1))
-        return inner, number, inside
-
-    def go_along(self, loops: Sequence[RowLoop], begin: Expr, length: Expr) -> None:
-        """Let loops along rows go along so many of them, from one on."""
-        for row in loops:
-            step, stride = self.variable("step"), index_const(row.stride)
-            own_step = Assign(row.loop.var, add(multiply(begin, stride), step))
-            row.loop.var, row.loop.extent = step, multiply(length, stride)
-            row.loop.body = [own_step, *row.loop.body]
-
-    def part_of_range(self, first: Expr, count: Expr, most: int, block: Block) -> tuple[Var, Var, Block]:
-        """Add a loop over almost equal parts of a range; the first row of a part, how many it has, and its block."""
-        parts, height, part = map(self.variable, ("parts", "height", "part"))
-        begin, length = self.variable("begin"), self.variable("length")
-        done, even = multiply(part, height), multiply(parts, index_const(BLOCK))
-        inside: Block = [
-            Assign(begin, add(first, done)),
-            Assign(length, apply("min", height, apply("sub", count, done))),
-        ]
-        block.append(Assign(parts, apply("max", divide(add(count, index_const(-1)), most), index_const(1))))
-        block_count = apply("div", add(count, add(even, index_const(-1))), even)
-        block.append(Assign(height, multiply(block_count, index_const(BLOCK))))
-        block.append(For(part, parts, inside))
-        return begin, length, inside
-
-    def uses(self) -> Counter[Var | Buffer]:
-        """How often the whole program assigns variables and uses buffers, as it was lowered."""
-        if self.seen is None:
-            self.seen = count_uses(all_statements(self.program.body))
-        return self.seen
-
     # ---- iterations that do not meet -------------------------------------------------------------------------
 
     def axes(self, loop: For) -> list[For]:
@@ -375,8 +224,8 @@ class _Spreader(Struct):
             match last:
                 case For(extent=Const(value=count)) if count >= FEW:
                     break
-                case For(body=[For(parallel=True) as inner]) if _may_be_row(self.work.of_block(inner.body)):
-                    if not self.work.is_known(inner.extent) or _may_be_zero(inner.extent):
+                case For(body=[For(parallel=True) as inner]) if _may_be_row(self.marking.work.of_block(inner.body)):
+                    if not self.marking.work.is_known(inner.extent) or _may_be_zero(inner.extent):
                         break
                     if _is_row(inner):
                         return axes if _is_short(inner.extent) else [*axes, self.in_pieces(inner)]
@@ -387,40 +236,14 @@ class _Spreader(Struct):
 
     def in_pieces(self, row: For) -> For:
         """A loop over the pieces of a row."""
-        piece, inner = self.variable("piece"), self.variable("inner")
-        self.work.inside |= {piece, inner}
+        piece, inner = self.marking.variable("piece"), self.marking.variable("inner")
+        self.marking.work.inside |= {piece, inner}
         most = apply("min", index_const(PIECE), row.extent)
         count = apply("div", add(row.extent, index_const(PIECE - 1)), index_const(PIECE))
         start = multiply(piece, index_const(PIECE))
         is_even = isinstance(row.extent, Const) and row.extent.value % PIECE == 0
         length = most if is_even else apply("min", most, apply("sub", row.extent, start))
         return For(piece, count, [For(inner, length, [Assign(row.var, add(start, inner)), *row.body], parallel=True)])
-
-    def range(self) -> tuple[Var, Var]:
-        return self.variable("first"), self.variable("count")
-
-    def variable(self, hint: str) -> Var:
-        self.count += 1
-        return Var(INT64, f"{hint}.spread.{self.count}")
-
-
-def _rename_iteration(block: Block, old: Var, new: Var) -> None:
-    """Let what fails in a block report another variable as the number of its iteration."""
-    for statement in all_statements(block):
-        if isinstance(statement, Fail):
-            statement.around = tuple((title, new if number is old else number) for title, number in statement.around)
-
-
-def _reserve_all(reserve: Reserve, end: Expr) -> Reserve:
-    """Memory for the rows of all iterations, which several cores cannot have one by one.
-
-    A product that is no number of elements asks for more than there is, which ends the program.
-    """
-    assert isinstance(reserve.count, Apply)
-    size = reserve.count.args[1]
-    most = index_const(MOST_ELEMENTS)
-    is_number = Apply(BOOL, "le", (end, apply("div", most, apply("max", size, index_const(1)))))
-    return Reserve(reserve.buffer, Apply(INT64, "select", (is_number, multiply(end, size), most)))
 
 
 def _is_apart(uses: Iterable[tuple[Statement, Sequence[Expr]]], axes: Sequence[For]) -> bool:
