@@ -16,11 +16,12 @@ from whorl.kernels.convolution.meaning import clamp
 from whorl.kernels.kernel import Arrays, Meaning, Numbers
 from whorl.kernels.windows import WindowAxis
 
-NUMBERS = (
-    *("channels", "bounded", "rows", "columns", "kernel_rows", "kernel_columns", "row_stride", "column_stride"),
+WINDOWS = (
+    *("rows", "columns", "kernel_rows", "kernel_columns", "row_stride", "column_stride"),
     *("row_dilation", "column_dilation", "row_begin", "column_begin", "row_count", "column_count"),
 )
-"""Numbers: besides those of the image, of both axes what a `WindowAxis` has."""
+"""Numbers of an image's planes: of both axes what a `WindowAxis` has."""
+NUMBERS = ("channels", "bounded", *WINDOWS)
 TAP_STEPS = 2
 """Steps that a tap takes, whose element may lie across lines."""
 
