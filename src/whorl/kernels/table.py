@@ -19,6 +19,7 @@ from whorl.kernels.convolution.meaning import (
 from whorl.kernels.depthwise.meaning import DEPTHWISE_CONVOLUTION, DEPTHWISE_CONVOLUTION_SUM
 from whorl.kernels.kernel import Dtypes, Kernel, Numbers
 from whorl.kernels.plane.meaning import PLANE_MAXIMA, PLANE_SUMS, SPLIT_PHASES
+from whorl.kernels.pooling.meaning import WINDOW_MAXIMA, WINDOW_SUMS
 from whorl.kernels.product.llvm import define_packed_matmul, define_vector_matmul
 from whorl.kernels.product.meaning import PACKED_DOTS, PACKED_MATMUL, VECTOR_MATMUL
 from whorl.kernels.winograd.meaning import WINOGRAD_CONVOLUTION, WINOGRAD_CONVOLUTION_SUM
@@ -68,6 +69,8 @@ KERNELS = {
             DEPTHWISE_CONVOLUTION_SUM,
             _later("depthwise.llvm", "define_depthwise_convolution_sum"),
         ),
+        Kernel("window_maxima", WINDOW_MAXIMA, _later("pooling.llvm", "define_window_maxima")),
+        Kernel("window_sums", WINDOW_SUMS, _later("pooling.llvm", "define_window_sums")),
         Kernel("convolution_dots", CONVOLUTION_DOTS, _define_convolution),
         Kernel("split_phases", SPLIT_PHASES, _later("plane.llvm", "define_split_phases")),
         Kernel("plane_sums", PLANE_SUMS, _later("plane.llvm", "define_plane_sums")),

@@ -24,6 +24,7 @@ from whorl.ops.native.index_maps import (
     widen_view,
 )
 from whorl.ops.reduce.native_reductions import reduce_view
+from whorl.ops.windows.native_planes import have_code, pool_planes
 from whorl.ops.windows.native_results import moved, when_windows
 from whorl.ops.windows.run_time_layout import AnyAxis, Axis, numbers_of, split_of, table_of
 
@@ -41,6 +42,8 @@ def window_totals(k: NativeBuilder, x: View, tracks: Sequence[Axis], largest: bo
         return broadcast_scalar(k, k.const(0, x.dtype), shape)
     if all(map(_is_whole, tracks)):
         return plane_totals(k, x, "max" if largest else "sum")
+    if have_code(tracks):
+        return pool_planes(k, x, tracks, largest)
     layout = split_of(tracks, x.dtype.itemsize, may_be_direct=False)
     result = k.temporary(x.dtype, shape)
     spread = k.temporary(x.dtype, (layout.channel_stride + OVERREAD_BYTES // x.dtype.itemsize,))
