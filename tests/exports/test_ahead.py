@@ -13,7 +13,7 @@ from exports.harness import compare, require_all
 
 require_all()
 
-from exports import sklearn_estimators, sklearn_models, torch_export, torch_loops, torch_networks  # noqa: E402
+from exports import sklearn_estimators, sklearn_models, torch_export, torch_images, torch_loops, torch_networks  # noqa: E402
 
 pytestmark = pytest.mark.slow
 ESTIMATORS = (
@@ -26,6 +26,7 @@ FUNCTIONS = (
     *(("split_in_loop", "script"), ("last_parts_first", "script"), ("growing_in_loop", "script")),
     *(("decoder_with_cache", "trace"), ("attention_with_cache", "script"), ("mamba_block", "script")),
     *(("lstm", "trace"), ("lstm_bidirectional", "trace"), ("viterbi", "script"), ("if_by_shape", "script")),
+    *(("inverted_residual", "trace"), ("depthwise_branches", "trace"), ("dense_layers", "trace")),
     *(("euler_steps", "script"), ("beam_search", "script"), ("while_over_tensor", "script")),
 )
 
@@ -50,5 +51,5 @@ def test_estimator_takes_any_batch(name, tmp_path):
 
 @pytest.mark.parametrize(("name", "exporter"), FUNCTIONS)
 def test_function_takes_any_lengths(name, exporter, tmp_path):
-    cases = torch_loops.TABLE.cases | torch_networks.TABLE.cases
+    cases = torch_images.TABLE.cases | torch_loops.TABLE.cases | torch_networks.TABLE.cases
     check(torch_export.export_of(cases[name], exporter), tmp_path)
