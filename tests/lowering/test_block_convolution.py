@@ -73,3 +73,16 @@ def test_channels_are_changed_before_they_are_convolved(is_rectified: bool) -> N
 def test_narrow_filters_are_widened_once() -> None:
     w = np.full((2, 1, 1), 0.1, np.float16)
     assert FilterBlocks(1).run(w).dtype == np.float32 and FilterBias(2, False).run(w).dtype == np.float32
+
+
+@pytest.mark.parametrize("steps", [(BatchNormalization(),), (BatchNormalization(), Mul())])
+def test_channels_far_from_zero_lose_no_digits(steps: tuple[BatchNormalization | Mul, ...]) -> None:
+    """Where x is near a mean of 1e5, x * factor and the mean * factor agree in all but the last digits of float32."""
+    rng = np.random.default_rng(0)
+    x = (1e5 + rng.standard_normal((1, 4, 5, 7))).astype(np.float32)
+    numbers = [np.full(4, n, np.float32) for n in (1, 0.5, 1e5, 1, 3)[: 3 + len(steps)]]
+    terms = ChannelTerms(4, steps).run(*numbers)
+    w = np.eye(4, dtype=np.float32).reshape(4, 4, 1, 1)
+    result = BlockConvolution(Conv(), w.shape).run(x, FilterBlocks(1).run(w), FilterBias(4, False).run(w), terms=terms)
+    exact = ((x.astype(np.float64) - 1e5) / np.sqrt(1 + 1e-5) + 0.5) * (3 if len(steps) > 1 else 1)
+    np.testing.assert_allclose(result, exact, rtol=1e-6, atol=1e-6)

@@ -89,7 +89,10 @@ class FilterBias(Op, frozen=True):
 
 
 class ChannelTerms(Op, frozen=True):
-    """The factor of each channel and what is added to the product, [C, 2], that steps on each channel alone make."""
+    """What steps on each channel alone make of it, (x - centre) * factor + term: these numbers of each channel, [C, 3].
+
+    The centre is the mean that the first step takes away: in the term, what channels far from 0 have would cancel.
+    """
 
     abstract: ClassVar[bool] = True
 
@@ -98,8 +101,13 @@ class ChannelTerms(Op, frozen=True):
 
     def run(self, *values: np.ndarray) -> np.ndarray:
         dtype = values[0].dtype
-        factor, term = _folded(self.steps, values, np.ones(self.channels, dtype), np.zeros(self.channels, dtype))
-        return np.stack([factor, np.broadcast_to(term, factor.shape)], axis=1)
+        ones, zeros = np.ones(self.channels, dtype), np.zeros(self.channels, dtype)
+        centre = zeros
+        if isinstance(self.steps[0], BatchNormalization):
+            scale, shift, centre, variance, *others = values
+            values = scale, shift, zeros, variance, *others
+        factor, term = _folded(self.steps, values, ones, zeros)
+        return np.stack([centre.astype(dtype), factor, np.broadcast_to(term, factor.shape)], axis=1)
 
 
 class BlockConvolution(Op, frozen=True):
@@ -130,8 +138,8 @@ class BlockConvolution(Op, frozen=True):
         terms: np.ndarray | None = None,
     ) -> np.ndarray:
         if terms is not None:
-            factor, term = terms.T.reshape(2, -1, *(1,) * (x.ndim - 2))
-            x = x * factor + term
+            centre, factor, term = terms.T.reshape(3, -1, *(1,) * (x.ndim - 2))
+            x = (x - centre) * factor + term
             x = np.maximum(x, 0) if self.is_rectified else x
         each = self.shape[0] // self.op.group
         unpack = untransform_filters if self.is_transformed else unpack_filters

@@ -196,7 +196,7 @@ class _Chain(Struct):
         image, offsets, terms = x, list[Node](), list[Node]()
         if self.before:
             image, (before, numbers) = _changed(self.before[0], self.fixed), _numbers_of(self.before, self.fixed)
-            terms = [_node(ChannelTerms(shape[1], before), numbers, dtype, (shape[1], 2), "terms")]
+            terms = [_node(ChannelTerms(shape[1], before), numbers, dtype, (shape[1], 3), "terms")]
         elif isinstance(layout, PhaseSplit) and not goes_by_planes(tracks, shape[1], features // group):
             offsets = [_constant(layout.offsets(shape[1]), "offsets")]
         table = offsets[0].outputs[0] if offsets else None

@@ -46,9 +46,9 @@ def test_channels_are_normalized_part_by_part(features: int, more: int) -> None:
 @pytest.mark.parametrize("windows", [49, 196])
 @pytest.mark.parametrize("features", [24, 49])
 def test_result_equals_the_convolution_of_a_normalized_image(windows: int, features: int) -> None:
-    """By factors of 1 and terms of 0 the image is only rectified, so that all bits are known."""
+    """By centres of 0, factors of 1 and terms of 0 the image is only rectified, so that all bits are known."""
     name, arrays, numbers = operands(windows, features, 40, FLOAT32)
-    arrays[2].reshape(-1, 2)[:] = 1, 0
+    arrays[2].reshape(-1, 3)[:] = 0, 1, 0
     run_kernel(name, arrays, numbers)
     y, x, _, *others = arrays
     same, around = name.replace("normalized", "same"), (1, windows, 1, 1, 1, 1, 0, 0)
@@ -85,7 +85,7 @@ def test_what_is_no_number_reaches_its_own_window_alone(rectified: int) -> None:
     """Infinity times 0, and NaN, reach all features of their window, and no other window."""
     name, arrays, numbers = operands(49, 24, 3, FLOAT32, rectified)
     arrays[1].reshape(3, 49)[1, [5, 40]] = np.nan, np.inf
-    arrays[2].reshape(3, 2)[1] = 0, 1
+    arrays[2].reshape(3, 3)[1] = 0, 0, 1
     run_kernel(name, arrays, numbers)
     none = np.isnan(arrays[0].reshape(24, 49))
     assert none[:, [5, 40]].all() and none.sum() == 48

@@ -45,11 +45,12 @@ def run(data: bytes, backend: str, feeds: dict[str, np.ndarray], threads: int = 
     return first
 
 
-def model(body: str, batch: int | str, rows: int | str, columns: int, dtype: str) -> bytes:
-    """A model with drawn weights."""
+def model(body: str, batch: int | str, rows: int | str, columns: int, dtype: str, mean: float = 0) -> bytes:
+    """A model with drawn weights; the means of its channels lie around a number."""
     result = parser.parse_model(TEXT.format(body=body, batch=batch, rows=rows, columns=columns, dtype=dtype))
     rng, narrow = np.random.default_rng(0), np.float32 if dtype == "float" else np.float64
     numbers = {name: rng.standard_normal(CHANNELS) for name in ("b", "scale", "shift", "mean")}
+    numbers["mean"] += mean
     numbers |= {"variance": rng.uniform(0.5, 2, CHANNELS), "factor": rng.standard_normal((CHANNELS, 1, 1))}
     numbers["w"] = 0.1 * rng.standard_normal((CHANNELS, CHANNELS, 1, 1))
     for name, array in numbers.items():
@@ -79,6 +80,13 @@ def test_what_is_no_number_is_the_interpreters() -> None:
     results = [run(data, backend, feeds) for backend in ("native", "interpreter")]
     np.testing.assert_allclose(*results, rtol=1e-4, atol=2e-5)
     assert np.isnan(results[0][0, :, 4, 5]).all() and np.isinf(results[0][0, :, 4, 6:8]).any()
+
+
+def test_channels_far_from_zero_are_the_interpreters() -> None:
+    data = model(BODIES["alone"], 1, 13, 13, "float", mean=1e5)
+    x = (1e5 + np.random.default_rng(1).standard_normal((1, CHANNELS, 13, 13))).astype(np.float32)
+    feeds = {"x": x, "n": np.array(3)}
+    np.testing.assert_allclose(*(run(data, b, feeds) for b in ("native", "interpreter")), rtol=1e-5, atol=1e-5)
 
 
 PLAIN = WindowAxis(8, 1, 1, 1, 0, 8)

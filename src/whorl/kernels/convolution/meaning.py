@@ -52,14 +52,14 @@ def convolve_same(arrays: Arrays, numbers: Numbers) -> None:
 
 
 def convolve_normalized(arrays: Arrays, numbers: Numbers) -> None:
-    """Windows of one element of channels that are normalized: x * factor + term, negative ones 0 if rectified.
+    """Windows of one element of channels that are normalized: (x - centre) * factor + term, at least 0 if rectified.
 
-    Operands: result, x [channels, windows], (factor, term) of each channel, packed filters, bias, limits, and
+    Operands: result, x [channels, windows], (centre, factor, term) of each channel, packed filters, bias, limits, and
     what is added, if anything. Numbers: features, channels, bounded, rectified, windows. NaN stays.
     """
     (y, x, terms, filters, bias, limits, *added), (features, channels, bounded, rectified, windows) = arrays, numbers
-    factor, term = terms.reshape(channels, 2, 1).swapaxes(0, 1)
-    columns = x.reshape(channels, windows) * factor + term
+    centre, factor, term = terms.reshape(channels, 3, 1).swapaxes(0, 1)
+    columns = (x.reshape(channels, windows) - centre) * factor + term
     sums = unpack_filters(filters, features) @ (np.maximum(columns, 0) if rectified else columns) + bias[:, None]
     if added:
         sums += added[0].reshape(sums.shape)
@@ -68,7 +68,7 @@ def convolve_normalized(arrays: Arrays, numbers: Numbers) -> None:
 
 def normalized_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:
     features, channels, bounded, _, windows = numbers
-    return features * windows, channels * windows, 2 * channels, features * channels, features, 2 * bounded
+    return features * windows, channels * windows, 3 * channels, features * channels, features, 2 * bounded
 
 
 def normalized_sum_extents(numbers: Numbers, dtype: np.dtype) -> tuple[int, ...]:

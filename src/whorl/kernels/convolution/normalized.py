@@ -18,8 +18,8 @@ from whorl.llvm.vectors import add_product
 
 NORMALIZED = ("features", "inner", "bounded", "rectified", "windows")
 """Numbers of such a convolution; `inner` are the channels."""
-TERMS = 2
-"""Numbers of a channel: its factor, and what is added to the product."""
+TERMS = 3
+"""Numbers of a channel: its centre, its factor, and what is added to the product."""
 
 
 class Normalized(Struct, frozen=True):
@@ -53,14 +53,14 @@ def _define_gather(module: Module, tile: Tile, room: Room) -> str:
     least = f.select(f["rectified"].differs(0), v.constant(f, 0.0), v.constant(f, -math.inf))
     with f.loop(0, channels) as channel:
         terms = v.offset(f, f["terms"], channel * TERMS)
-        factor, term = (v.load_splat(f, v.offset(f, terms, n)) for n in range(TERMS))
+        centre, factor, term = (v.load_splat(f, v.offset(f, terms, n)) for n in range(TERMS))
         x = v.offset(f, f["x"], channel * windows)
         with f.loop(0, tiles) as n:
             source = f.offset_outside(x, v.scalar, f.least(n * tile.width, last))
             target = v.offset(f, f["columns"], n * (room.taps * tile.width) + channel * tile.width)
             columns = [v.load(f, f.offset_outside(source, v.scalar, k * v.lanes)) for k in range(tile.vectors)]
             for k, column in enumerate(columns):
-                normal = add_product(f, v, term, column, factor)
+                normal = add_product(f, v, term, column - centre, factor)
                 value = f.select(least > normal, least, normal)
                 f.store(value, v.offset(f, target, k * v.lanes), v.lanes * v.size)
     f.end()

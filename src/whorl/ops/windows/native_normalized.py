@@ -16,7 +16,7 @@ from whorl.ops.windows.run_time_layout import Axis, fixed_axes
 
 
 class Normalization(Struct, frozen=True):
-    """`terms` [C, 2] are the factor of each channel, and what is added to the product.
+    """`terms` [C, 3] are the centre of each channel, its factor, and what is added to the product.
 
     Then, if it `is_rectified`, numbers below 0 are 0.
     """
