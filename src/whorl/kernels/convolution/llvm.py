@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from whorl.kernels.convolution.block import Block
 from whorl.kernels.convolution.few import convolve_few, most_windows
-from whorl.kernels.convolution.gathered import InImage, convolve_gathered, is_gathered, room_of
+from whorl.kernels.convolution.gathered import InImage, Source, convolve_gathered, is_gathered, room_of
 from whorl.kernels.convolution.layout import filter_blocks
 from whorl.kernels.convolution.normalized import NORMALIZED, Normalized
 from whorl.kernels.convolution.same import AROUND, AroundEach
@@ -115,14 +115,9 @@ def _define_same(module: Module, dtypes: Dtypes, numbers: Numbers, adds: bool) -
     pointers = [name for name in like.pointers if name != "offsets"]
     f = Routine(module, name, pointers, ["features", "inner", "bounded", *AROUND], polls=True, divides=True)
     height, width, kernel_rows, kernel_columns = f.indices(*AROUND[:4])
-    pixels, step = height * width, like.width
-    tiles = (pixels + (step - 1)) // step
+    pixels = height * width
     image = f.argument("inner") // (kernel_rows * kernel_columns) * pixels
-    blocks, windows = _divide(f, heights, tiles, image)
-    first, end = (f.least(n * step, pixels) for n in windows)
-    grid = Grid(pixels, pixels, [f.index(1), pixels, f.index(1), pixels])
-    convolve_gathered(f, like, blocks, (first, end), grid, AroundEach(f, like, room_of(module.machine), image))
-    f.end()
+    _convolve_elements(f, like, heights, pixels, image, AroundEach(f, like, room_of(module.machine), image))
     return name
 
 
@@ -144,13 +139,21 @@ def _define_normalized(module: Module, dtypes: Dtypes, numbers: Numbers, adds: b
     y, _, _, *others = like.pointers
     f = Routine(module, name, [y, "x", "terms", *others], NORMALIZED, polls=True, divides=True)
     inner, windows = f.indices("inner", "windows")
+    source = Normalized(f, like, room_of(module.machine), windows)
+    _convolve_elements(f, like, heights, windows, inner * windows, source)
+    return name
+
+
+def _convolve_elements(
+    f: Routine, like: Tile, heights: Sequence[int], windows: Index, image: Index, source: Source
+) -> None:
+    """The whole of a routine over windows that follow each other without a gap, one for each element."""
     tiles = (windows + (like.width - 1)) // like.width
-    blocks, shared = _divide(f, heights, tiles, inner * windows)
+    blocks, shared = _divide(f, heights, tiles, image)
     first, end = (f.least(n * like.width, windows) for n in shared)
     grid = Grid(windows, windows, [f.index(1), windows, f.index(1), windows])
-    convolve_gathered(f, like, blocks, (first, end), grid, Normalized(f, like, room_of(module.machine), windows))
+    convolve_gathered(f, like, blocks, (first, end), grid, source)
     f.end()
-    return name
 
 
 def _vectors_in_frame(module: Module, dtypes: Dtypes) -> Vectors:
