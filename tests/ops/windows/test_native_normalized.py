@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import numpy_helper, parser
+from ops.windows.sessions import run
 
-import whorl
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.windows.native_normalized import takes_in_normalization
 
@@ -34,15 +34,6 @@ BODIES = {
     h2 = Conv (r, w, b)
   }>""",
 }
-
-
-def run(data: bytes, backend: str, feeds: dict[str, np.ndarray], threads: int = 1) -> np.ndarray:
-    options = whorl.SessionOptions()
-    options.backend, options.intra_op_num_threads = backend, threads
-    session = whorl.InferenceSession(data, options)
-    first, second = (session.run(None, feeds)[0] for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    return first
 
 
 def model(body: str, batch: int | str, rows: int | str, columns: int, dtype: str, mean: float = 0) -> bytes:

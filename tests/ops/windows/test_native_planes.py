@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import numpy_helper, parser
+from ops.windows.sessions import run
 
-import whorl
 from whorl.kernels.windows import WindowAxis
 from whorl.ops.windows.native_planes import MOST_TAPS, goes_by_planes
 
@@ -31,15 +31,6 @@ IMAGES = {
     "a kernel as large as the image": ((7, 11), (7, 11), "", (1, 1)),
     "many taps": ((12, 13), (10, 10), "", (3, 4)),
 }
-
-
-def run(data: bytes, backend: str, feeds: dict[str, np.ndarray], threads: int = 1) -> np.ndarray:
-    options = whorl.SessionOptions()
-    options.backend, options.intra_op_num_threads = backend, threads
-    session = whorl.InferenceSession(data, options)
-    first, second = (session.run(None, feeds)[0] for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    return first
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from onnx import numpy_helper, parser
-
-import whorl
+from ops.windows.sessions import run
 
 TEXT = """<ir_version: 8, opset_import: ["" : 17]>
 main (float[{batch}, {channels}, {rows}, {columns}] x, int64 n) => (y) <{weights}> {{
@@ -27,15 +26,6 @@ BODIES = {
     h2 = Tanh (k)
   }}>""",
 }
-
-
-def run(data: bytes, backend: str, feeds: dict[str, np.ndarray], threads: int = 1) -> np.ndarray:
-    options = whorl.SessionOptions()
-    options.backend, options.intra_op_num_threads = backend, threads
-    session = whorl.InferenceSession(data, options)
-    first, second = (session.run(None, feeds)[0] for _ in range(2))
-    np.testing.assert_array_equal(first, second)
-    return first
 
 
 @pytest.mark.parametrize("body", BODIES.values(), ids=BODIES)
